@@ -542,3 +542,23 @@ def test_views_of_quantized_bytes_in_another_type_have_no_scale(dtype):
     q = torch.quantize_per_tensor(torch.linspace(0, 1, 8), 0.1, 0, torch.quint8)
     assert q.view(dtype).clone().view(torch.uint8).tolist() == q.int_repr().tolist()
     assert torch.zeros(q.view(dtype).shape, dtype=dtype).copy_(q.view(dtype)).view(torch.uint8).tolist() == q.int_repr().tolist()
+
+
+@pytest.mark.parametrize("n, sizes", [(4, [2**62 + 1, 4]), (0, [4] * 32), (6, [2**33, 2**31, 6])], ids=str)
+def test_shapes_of_more_elements_than_can_be_counted(n, sizes):
+    x = torch.zeros(n)  # as many elements as an integer holds of the product of the sizes
+    for view in (x.view, x.reshape, lambda s: x.unflatten(0, s), lambda s: torch.ops.aten._unsafe_view(x, s), lambda s: x.to("meta").view(s)):
+        with pytest.raises(RuntimeError, match="overflowed|is invalid for input of size|multiply up"):
+            view(sizes)
+    with pytest.raises(RuntimeError, match="overflowed"):
+        torch.histogramdd(torch.zeros(0, 300), [4] * 300)
+
+
+def test_views_of_quantized_channels_have_other_channels_than_scales():
+    q = torch.quantize_per_channel(torch.arange(12.0).view(2, 6), torch.tensor([0.1, 0.2]), torch.tensor([0, 1]), 0, torch.qint32).view(6, 2)
+    for read in (lambda: q[5], lambda: q[:5], lambda: q.split(2)[2], q.tolist, q.dequantize, lambda: q.narrow(0, 4, 1)):
+        with pytest.raises(RuntimeError, match="expected one scale and zero point for each index of dimension 0"):
+            read()
+    assert q.view(2, 6)[1].dequantize().tolist() == pytest.approx([6.0, 7.0, 8.0, 9.0, 10.0, 11.0])
+    with pytest.raises(NotImplementedError, match="adaptive_max_pool3d_backward"):
+        torch.ops.aten.adaptive_max_pool3d_backward(q.view(2, 3, 2, 1, 1), torch.zeros(2, 3, 4, 4, 4), torch.zeros(2, 3, 2, 1, 1, dtype=torch.int64))

@@ -19,12 +19,16 @@ func (t *Tensor) needsOneScale() error {
 	return nil
 }
 
-// selected is what reads the elements at one index of a dimension. It fails where that has a zero point between integers.
-func (q *Quantizer) selected(dim, index int) (*Quantizer, error) {
+// selected is what reads the elements of t at one index of a dimension. It fails where that has a zero point between integers, or a view has given the
+// dimension other indices than there are scales.
+func (q *Quantizer) selected(t *Tensor, dim, index int) (*Quantizer, error) {
 	if !q.PerChannel() {
 		return q, nil
 	}
 	if dim == q.Axis {
+		if _, _, err := q.layout(t); err != nil {
+			return nil, err
+		}
 		if q.FloatZeros != nil {
 			return nil, runtimeError("an index of dimension %d has the zero point %v, which is no integer: dequantize the tensor first", dim, q.FloatZeros[index])
 		}
@@ -36,13 +40,16 @@ func (q *Quantizer) selected(dim, index int) (*Quantizer, error) {
 	return q.single(), nil
 }
 
-// sliced is what reads the n indices start, start+step, ... of a dimension.
-func (q *Quantizer) sliced(dim, start, step, n int) *Quantizer {
+// sliced is what reads the n indices start, start+step, ... of a dimension of t. It fails where a view has given the dimension other indices than there are scales.
+func (q *Quantizer) sliced(t *Tensor, dim, start, step, n int) (*Quantizer, error) {
 	if !q.PerChannel() {
-		return q
+		return q, nil
 	}
 	if dim != q.Axis {
-		return q.single()
+		return q.single(), nil
+	}
+	if _, _, err := q.layout(t); err != nil {
+		return nil, err
 	}
 	made := &Quantizer{Axis: dim, Scales: make([]float64, 0, n)}
 	for i := start; len(made.Scales) < n; i += step {
@@ -53,7 +60,7 @@ func (q *Quantizer) sliced(dim, start, step, n int) *Quantizer {
 			made.ZeroPoints = append(made.ZeroPoints, q.ZeroPoints[i])
 		}
 	}
-	return made.single()
+	return made.single(), nil
 }
 
 // single is a quantizer with one scale where the only scale is that of all elements.
@@ -81,6 +88,7 @@ func (q *Quantizer) forElement(index ...int) *Quantizer {
 	if q.Axis < len(index) {
 		at = index[q.Axis]
 	}
+	source.Check(at < len(q.Scales), "expected one scale and zero point for each index of dimension %d, but got %d and index %d", q.Axis, len(q.Scales), at)
 	return q.channel(at)
 }
 

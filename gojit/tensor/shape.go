@@ -136,18 +136,20 @@ func BroadcastAll(shapes ...[]int) ([]int, error) {
 // InferShape replaces one -1 in shape so that it holds numel elements. It fails where that is impossible.
 func InferShape(shape []int, numel int) ([]int, error) {
 	out := append([]int(nil), shape...)
-	product, inferred := 1, -1
+	inferred := -1
 	for i, n := range out {
 		switch {
 		case n == -1 && inferred >= 0:
 			return nil, runtimeError("only one dimension can be inferred")
 		case n == -1:
-			inferred = i
+			inferred, out[i] = i, 1
 		case n < 0:
 			return nil, runtimeError("invalid shape dimension %d", n)
-		default:
-			product *= n
 		}
+	}
+	product, err := SparseNumel(out)
+	if err != nil {
+		return nil, err
 	}
 	if inferred < 0 && product == numel {
 		return out, nil

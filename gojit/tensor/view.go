@@ -208,7 +208,7 @@ func (t *Tensor) Select(dim, index int) (*Tensor, error) {
 	copy(v.strides[dim:], t.strides[dim+1:])
 	v.offset += index * t.strides[dim]
 	if t.quantizer != nil {
-		if v.quantizer, err = t.quantizer.selected(dim, index); err != nil {
+		if v.quantizer, err = t.quantizer.selected(t, dim, index); err != nil {
 			return v.fail(err)
 		}
 	}
@@ -239,7 +239,9 @@ func (t *Tensor) Slice(dim, start, end, step int) (*Tensor, error) {
 	}
 	v.strides[dim] *= step
 	if t.quantizer != nil {
-		v.quantizer = t.quantizer.sliced(dim, start, step, v.shape[dim])
+		if v.quantizer, err = t.quantizer.sliced(t, dim, start, step, v.shape[dim]); err != nil {
+			return v.fail(err)
+		}
 	}
 	v.fixNumel()
 	return v, nil

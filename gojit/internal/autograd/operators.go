@@ -82,7 +82,7 @@ var modeOperators = []struct {
 	}},
 	{"profiler::_record_function_enter", beginNamed},
 	{"profiler::_record_function_exit", endNamed},
-	{"aten::retain_grad", func(m *Mode, args, out []value.Value) error { return RetainGrad(args[0].Tensor()) }},
+	{aten.RetainGrad, func(m *Mode, args, out []value.Value) error { return RetainGrad(args[0].Tensor()) }},
 	{aten.Backward, func(m *Mode, args, out []value.Value) error {
 		return m.Backward([]*tensor.Tensor{args[0].Tensor()}, tensorsOf(args[1]), optionsOf(args[2], args[3]))
 	}},

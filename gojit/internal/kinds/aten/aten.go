@@ -154,6 +154,7 @@ const (
 	RepeatInterleave                 = "aten::repeat_interleave"
 	Reshape                          = "aten::reshape"
 	ResultType                       = "aten::result_type"
+	RetainGrad                       = "aten::retain_grad"
 	RetainsGrad                      = "aten::retains_grad"
 	RnnTanhCell                      = "aten::rnn_tanh_cell"
 	RoundToZeroFloordiv              = "aten::__round_to_zero_floordiv"
