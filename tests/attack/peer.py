@@ -115,10 +115,7 @@ def work(library: str, path: str, start: int) -> None:
     torch.set_num_threads(1)
     os.chdir(tempfile.mkdtemp())
 
-    def late(*_):
-        os._exit(99)
-
-    signal.signal(signal.SIGALRM, late)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process: a loop in C would never come to a function of Python
     with open(path + ".calls") as calls, open(f"{path}.{library}", "ab") as out:
         for number, line in enumerate(calls):
             if number < start:
