@@ -562,3 +562,18 @@ def test_views_of_quantized_channels_have_other_channels_than_scales():
     assert q.view(2, 6)[1].dequantize().tolist() == pytest.approx([6.0, 7.0, 8.0, 9.0, 10.0, 11.0])
     with pytest.raises(NotImplementedError, match="adaptive_max_pool3d_backward"):
         torch.ops.aten.adaptive_max_pool3d_backward(q.view(2, 3, 2, 1, 1), torch.zeros(2, 3, 4, 4, 4), torch.zeros(2, 3, 2, 1, 1, dtype=torch.int64))
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("factor", [5e-324, 1e-310, 1e-30, float("inf"), float("nan")])
+def test_factors_of_resampling_beyond_the_image(dtype, factor):
+    x = torch.arange(17).view(1, 1, 17, 1).to(dtype)
+    rows = [0, 16, 16] if factor < 1 else [0, 0, 0] if factor == float("inf") else [0, 5, 11]
+    assert torch.ops.aten.upsample_nearest2d(x, [3, 1], factor, None).flatten().tolist() == rows
+    torch.ops.aten.upsample_nearest3d(x[None].expand(1, 1, 2, 17, 1), [3, 3, 1], factor, factor, factor)
+    torch.ops.aten._upsample_nearest_exact2d(x, [3, 1], factor, None)
+    if dtype != torch.uint8:
+        for f in (torch.ops.aten.upsample_bilinear2d, torch.ops.aten.upsample_bicubic2d, torch.ops.aten._upsample_bilinear2d_aa, torch.ops.aten._upsample_bicubic2d_aa):
+            assert f(x, [3, 1], False, factor, None).shape == (1, 1, 3, 1)
+        g = torch.ops.aten.upsample_nearest2d_backward(torch.ones(1, 1, 3, 1, dtype=dtype), [3, 1], [1, 1, 17, 1], factor, None)
+        assert g.sum() == 3

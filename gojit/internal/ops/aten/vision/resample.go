@@ -36,7 +36,8 @@ func (b *between) release() {
 // resizing appends the outputs from lo to hi along one dimension.
 type resizing func(t *taps, lo, hi, in int, scale float64)
 
-// pixelScale returns the inputs per output. given is the factor the caller asked for, 0 for none.
+// pixelScale returns the inputs per output. given is the factor the caller asked for, 0 for none. What is more than twice all of them is cut: the first
+// output lies behind the last input already, and products with it are numbers that an integer holds.
 func pixelScale(in, out int, given float64, alignCorners bool) float64 {
 	switch {
 	case alignCorners && out > 1:
@@ -44,7 +45,7 @@ func pixelScale(in, out int, given float64, alignCorners bool) float64 {
 	case alignCorners:
 		return 0
 	case given > 0:
-		return 1 / given
+		return min(1/given, float64(2*in+2))
 	}
 	return float64(in) / float64(out)
 }
