@@ -318,7 +318,15 @@ OUTS = {
 def test_results_are_written_into_a_tensor_of_any_layout(name):
     t = torch.arange(24.0).view(4, 6)
     want = OUTS[name](t)
-    for out in (torch.empty(4, 6), torch.empty(6, 4).t(), torch.empty(4, 12)[:, ::2], torch.empty(4, 6, dtype=torch.float64), torch.empty(0)):
+    outs = [torch.empty(4, 6), torch.empty(6, 4).t(), torch.empty(4, 12)[:, ::2], torch.empty(0)]
+    double = torch.zeros(4, 6, dtype=torch.float64)
+    if name == "index_select":
+        with pytest.raises(RuntimeError, match="self and result must have the same scalar type"):
+            OUTS[name](t, out=double)
+        assert double._version == 0 and not double.any()
+    else:
+        outs.append(double)
+    for out in outs:
         version = out._version
         assert OUTS[name](t, out=out) is out
         assert out.tolist() == want.tolist() and out._version > version
