@@ -1,7 +1,6 @@
 package gpu
 
 import (
-	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -55,10 +54,7 @@ var (
 
 // openBLAS opens cuBLAS.
 func openBLAS(f *finder) (*blas, error) {
-	if f.off {
-		return nil, fmt.Errorf("the variable %s is 0", librariesVariable)
-	}
-	l, err := f.open(wantedBLAS)
+	l, err := f.openOptional(wantedBLAS)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -85,10 +84,7 @@ const (
 
 // openDNN opens cuDNN.
 func openDNN(f *finder) (*dnn, error) {
-	if f.off {
-		return nil, fmt.Errorf("the variable %s is 0", librariesVariable)
-	}
-	l, err := f.open(wantedDNN)
+	l, err := f.openOptional(wantedDNN)
 	if err != nil {
 		return nil, err
 	}

@@ -56,10 +56,7 @@ const (
 
 // openFFT opens cuFFT.
 func openFFT(f *finder) (*fft, error) {
-	if f.off {
-		return nil, fmt.Errorf("the variable %s is 0", librariesVariable)
-	}
-	l, err := f.open(wantedFFT)
+	l, err := f.openOptional(wantedFFT)
 	if err != nil {
 		return nil, err
 	}
@@ -158,13 +155,13 @@ func (v *Device) LimitPlans(most int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.limit = most + 1
-	l.makeRoom(v, 0)
+	l.keepAtMost(v, most)
 	return nil
 }
 
-// makeRoom gives plans up until there is room for a number of others, those first that were used longest ago. The lock is held.
-func (l *transformLibrary) makeRoom(v *Device, others int) {
-	for len(l.plans) > 0 && len(l.plans)+others > l.most() {
+// keepAtMost gives plans up until there are no more than so many, those first that were used longest ago. The lock is held.
+func (l *transformLibrary) keepAtMost(v *Device, most int) {
+	for len(l.plans) > max(most, 0) {
 		var oldest planKey
 		least := uint64(math.MaxUint64)
 		for key, p := range l.plans {
@@ -201,7 +198,7 @@ func (l *transformLibrary) planOf(v *Device, key planKey) (*plan, error) {
 		v.logLibrary("cuFFT is not used for rows of %d within a capture: transform such rows once before", key.length)
 		return nil, nil
 	}
-	l.makeRoom(v, 1)
+	l.keepAtMost(v, l.most()-1)
 	p := &plan{used: l.uses}
 	code := l.makePlan(p, key)
 	if code == fftAllocFailed {
@@ -240,20 +237,12 @@ func (l *transformLibrary) makePlan(p *plan, key planKey) (code int32) {
 	return code
 }
 
-// forget gives all plans up. The lock is held.
-func (l *transformLibrary) forget(v *Device) {
-	limit := l.limit
-	l.limit = 1
-	defer func() { l.limit = limit }()
-	l.makeRoom(v, 0)
-}
-
 // ForgetPlans gives all plans of cuFFT up.
 func (v *Device) ForgetPlans() {
 	l := &v.transform
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.forget(v)
+	l.keepAtMost(v, 0)
 }
 
 // hold has a plan last as long as the graph that a stream is captured for. The lock is held.

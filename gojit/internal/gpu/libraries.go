@@ -126,6 +126,14 @@ func machineFinder() *finder {
 	return f
 }
 
+// openOptional opens a library that nothing needs: the variable may say that it is not used.
+func (f *finder) openOptional(w *wanted) (*library, error) {
+	if f.off {
+		return nil, fmt.Errorf("the variable %s is 0", librariesVariable)
+	}
+	return f.open(w)
+}
+
 // open opens the first of a library's files that is there. The error says what was looked for and where, and what is the matter with the first file
 // that is there, or else with the first name.
 func (f *finder) open(w *wanted) (*library, error) {

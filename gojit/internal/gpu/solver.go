@@ -58,10 +58,7 @@ var solverCodes = map[int32]string{
 
 // openSolver opens cuSOLVER.
 func openSolver(f *finder) (*solver, error) {
-	if f.off {
-		return nil, fmt.Errorf("the variable %s is 0", librariesVariable)
-	}
-	l, err := f.open(wantedSolver)
+	l, err := f.openOptional(wantedSolver)
 	if err != nil {
 		return nil, err
 	}
@@ -415,10 +412,6 @@ var pointersTo = &kernel.Routine{Text: "pointers", Entry: "list"}
 
 // pointers returns a list, on the device, of where matrices lie. The context is current.
 func (s *solving) pointers(b *batch) (*Memory, error) {
-	list, err := s.v.Allocate(8 * s.count)
-	if err != nil {
-		return nil, err
-	}
 	m, err := s.v.routine(pointersTo)
 	if err != nil {
 		return nil, err
@@ -429,8 +422,16 @@ func (s *solving) pointers(b *batch) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
+	list, err := s.v.Allocate(8 * s.count)
+	if err != nil {
+		return nil, err
+	}
 	words[2] = uint64(list.at)
-	return list, s.v.runRoutine(m, &r, words)
+	if err := s.v.runRoutine(m, &r, words); err != nil {
+		_ = list.Free()
+		return nil, err
+	}
+	return list, nil
 }
 
 // choleskyBatch factorizes all matrices by one call.

@@ -43,17 +43,17 @@ var activationGradients = []ops.Def{
 		}
 	}},
 	{Name: "silu_backward", Tags: ops.Unfused, Operands: 2, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
-		one, s := b.Number(x[1], 1), logistic(b, x[1])
+		one, s := b.Number(x[1], 1), elementwise.SigmoidOf(b, x[1])
 		return b.Mul(x[0], b.Mul(s, b.Add(one, b.Mul(x[1], b.Sub(one, s)))))
 	}},
 	{Name: "mish_backward", Tags: ops.Unfused, Operands: 2, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		t := b.Unary(kernel.Tanh, b.Unary(kernel.Log1p, b.Exp(x[1])))
 		slope := b.Sub(b.Number(x[1], 1), b.Mul(t, t))
-		return b.Mul(x[0], b.Add(t, b.Mul(b.Mul(x[1], logistic(b, x[1])), slope)))
+		return b.Mul(x[0], b.Add(t, b.Mul(b.Mul(x[1], elementwise.SigmoidOf(b, x[1])), slope)))
 	}},
 	{Name: "softplus_backward", Tags: ops.Unfused, Operands: 2, Numbers: 2, Scalar: func(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 		scaled := b.Mul(x[1], x[2])
-		return b.Select(b.Binary(kernel.Gt, scaled, x[3]), x[0], b.Mul(x[0], logistic(b, scaled)))
+		return b.Select(b.Binary(kernel.Gt, scaled, x[3]), x[0], b.Mul(x[0], elementwise.SigmoidOf(b, scaled)))
 	}},
 	{Name: "hardshrink_backward", Tags: ops.Unfused, Operands: 2, Numbers: 1, Scalar: outside,
 		Grad: ofSteps(func(g define.Grad, dy define.Ref) define.Ref {
@@ -77,11 +77,6 @@ func ofSteps(again func(g define.Grad, dy define.Ref) define.Ref) func(g define.
 func outside(b elementwise.Builder, x ...elementwise.Element) elementwise.Element {
 	beyond := b.Binary(kernel.Or, b.Binary(kernel.Lt, x[1], b.Neg(x[2])), b.Binary(kernel.Gt, x[1], x[2]))
 	return b.Select(beyond, x[0], b.Number(x[0], 0))
-}
-
-func logistic(b elementwise.Builder, x elementwise.Element) elementwise.Element {
-	one := b.Number(x, 1)
-	return b.Div(one, b.Add(one, b.Exp(b.Neg(x))))
 }
 
 // geluGradients are those of gelu and of its approximation by a tanh.

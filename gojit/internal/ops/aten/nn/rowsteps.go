@@ -22,7 +22,7 @@ func NewSoftmaxOfRows() SoftmaxOfRows {
 
 // Times returns one that multiplies elements with a factor above zero before.
 func (s SoftmaxOfRows) Times(factor float64) SoftmaxOfRows {
-	return SoftmaxOfRows{s.programs.Times(factor, tensor.Float32, tensor.Float32)}
+	return SoftmaxOfRows{s.programs.Times(factor, tensor.Float32)}
 }
 
 // Run writes the results for rows of n elements to dst, which may be src.

@@ -266,7 +266,7 @@ func DrawBernoulli(gen *rng.Generator, t *tensor.Tensor, p float64) {
 // DrawBernoulliFrom fills t with ones, each with the probability in p at its place, and zeros. p has the shape of t.
 func DrawBernoulliFrom(gen *rng.Generator, t, p *tensor.Tensor) {
 	onlyFloating("bernoulli_tensor_cpu_p_", p)
-	if p.DType().Size() == 2 || t.DType() == tensor.Float16 || t.DType() == tensor.BFloat16 { // which are not converted one by one
+	if p.DType().Size() == 2 || t.DType().Size() == 2 { // numbers of 16 bits are converted by kernels, all at once
 		ones := define.Empty(t.Shape(), tensor.Uint8)
 		defer ones.Release()
 		chances := p

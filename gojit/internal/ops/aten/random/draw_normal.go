@@ -48,10 +48,10 @@ func DrawNormal(gen *rng.Generator, t *tensor.Tensor, mean, std float64) {
 		drawEach(gen, t, func(d rng.Draws) float64 { return d.Normal()*std + mean })
 		return
 	}
-	make, words := normalMaker(t.DType(), mean, std)
-	n, size := t.Numel(), t.DType().Size()
 	room := drawRooms.Get().(*drawRoom)
 	defer drawRooms.Put(room)
+	make, words := normalMaker(room, t.DType(), mean, std)
+	n, size := t.Numel(), t.DType().Size()
 	gen.Draw(func(stream rng.Draws) {
 		var watch parallel.Watch
 		for from := 0; from+normalBlock <= n; from += drawn {
@@ -68,15 +68,15 @@ func DrawNormal(gen *rng.Generator, t *tensor.Tensor, mean, std float64) {
 	})
 }
 
-// normalMaker returns what makes blocks of normal numbers of words, and how many words a number takes.
-func normalMaker(d tensor.DType, mean, std float64) (make func(dst unsafe.Pointer, words []uint32), words int) {
+// normalMaker returns what makes blocks of normal numbers of words, and how many words a number takes. It may use the results of the room.
+func normalMaker(room *drawRoom, d tensor.DType, mean, std float64) (make func(dst unsafe.Pointer, words []uint32), words int) {
 	switch d {
 	case tensor.Float32:
 		return normalPairs[float32, uint32](d, 1, mean, std), 1
 	case tensor.Float64:
 		return normalPairs[float64, uint64](d, 2, mean, std), 2
 	}
-	return normalHalves(d, mean, std), 1
+	return normalHalves(room, d, mean, std), 1
 }
 
 var normalPrograms elementwise.TypePrograms
@@ -168,17 +168,31 @@ var (
 	halfMoved    elementwise.TypePrograms
 )
 
-func normalHalves(d tensor.DType, mean, std float64) func(dst unsafe.Pointer, words []uint32) {
+func normalHalves(room *drawRoom, d tensor.DType, mean, std float64) func(dst unsafe.Pointer, words []uint32) {
 	h, mask := halfTables[d](), uint32(1)<<fractionBits(d)-1
 	const single = tensor.Float32
-	number := halfNumbers.Of(d, func(b *kernel.Builder) {
-		b.Output(b.Add(b.Mul(b.Mul(b.Input(single, single), b.Input(single, single)), b.Param(single)), b.Param(single)), d)
-	})
-	product := halfProducts.Of(d, func(b *kernel.Builder) { b.Output(b.Mul(b.Input(single, single), b.Input(single, single)), d) })
-	scaled := halfScaled.Of(d, func(b *kernel.Builder) { b.Output(b.Mul(b.Input(d, single), b.Param(single)), d) })
-	moved := halfMoved.Of(d, func(b *kernel.Builder) { b.Output(b.Add(b.Input(d, single), b.Param(single)), d) })
-	radii, turns := make([]float32, drawn), make([]float32, drawn)
 	width, center := tensor.Float(float64(roundedTo(d, std))), tensor.Float(float64(roundedTo(d, mean)))
+	radii, turns := (*[drawn]float32)(unsafe.Pointer(&room.results)), (*[drawn]float32)(unsafe.Pointer(&room.results[drawn]))
+	finish := func(n int, all, radius, turn launch.Row) { // BFloat16
+		product := halfProducts.Of(d, func(b *kernel.Builder) { b.Output(b.Mul(b.Input(single, single), b.Input(single, single)), d) })
+		product.Rows(1, n, []launch.Row{all, radius, turn}, nil)
+		if std != 1 {
+			scaled := halfScaled.Of(d, func(b *kernel.Builder) { b.Output(b.Mul(b.Input(d, single), b.Param(single)), d) })
+			scaled.Rows(1, n, []launch.Row{all, all}, []tensor.Scalar{width})
+		}
+		if mean != 0 {
+			moved := halfMoved.Of(d, func(b *kernel.Builder) { b.Output(b.Add(b.Input(d, single), b.Param(single)), d) })
+			moved.Rows(1, n, []launch.Row{all, all}, []tensor.Scalar{center})
+		}
+	}
+	if d == tensor.Float16 {
+		number := halfNumbers.Of(d, func(b *kernel.Builder) {
+			b.Output(b.Add(b.Mul(b.Mul(b.Input(single, single), b.Input(single, single)), b.Param(single)), b.Param(single)), d)
+		})
+		finish = func(n int, all, radius, turn launch.Row) {
+			number.Rows(1, n, []launch.Row{all, radius, turn}, []tensor.Scalar{width, center})
+		}
+	}
 	return func(dst unsafe.Pointer, words []uint32) {
 		for i := 0; i < len(words); i += normalBlock {
 			r, t, from := (*[normalBlock]float32)(radii[i:]), (*[normalBlock]float32)(turns[i:]), (*[normalBlock]uint32)(words[i:])
@@ -187,18 +201,6 @@ func normalHalves(d tensor.DType, mean, std float64) func(dst unsafe.Pointer, wo
 				r[j], t[j], r[j+8], t[j+8] = radius, h.cos[angle], radius, h.sin[angle]
 			}
 		}
-		n, all := len(words), launch.Row{Ptr: dst}
-		pairs := []launch.Row{all, {Ptr: unsafe.Pointer(&radii[0])}, {Ptr: unsafe.Pointer(&turns[0])}}
-		if d == tensor.Float16 {
-			number.Rows(1, n, pairs, []tensor.Scalar{width, center})
-			return
-		}
-		product.Rows(1, n, pairs, nil)
-		if std != 1 {
-			scaled.Rows(1, n, []launch.Row{all, all}, []tensor.Scalar{width})
-		}
-		if mean != 0 {
-			moved.Rows(1, n, []launch.Row{all, all}, []tensor.Scalar{center})
-		}
+		finish(len(words), launch.Row{Ptr: dst}, launch.Row{Ptr: unsafe.Pointer(radii)}, launch.Row{Ptr: unsafe.Pointer(turns)})
 	}
 }

@@ -239,23 +239,23 @@ func softmaxRows[T RealFloat](t *tensor.Tensor, dim int, computed tensor.DType) 
 // SoftmaxPrograms are the steps of a softmax.
 type SoftmaxPrograms[T RealFloat] struct {
 	highest, exponentials, scaled *launch.Program
-	sums, shares                  *launch.Program // in place of exponentials and scaled where elements are rounded, which exponentials then are not; else nil
+	twice                         bool            // exponentials are made again in the last step: elements are rounded, which they are not to be in between
 	factor                        []tensor.Scalar // that elements are multiplied with before, above zero; none: one
 }
 
 // NewSoftmaxPrograms returns the steps for elements of a type, and for what is computed with.
 func NewSoftmaxPrograms[T RealFloat](in, computed tensor.DType) SoftmaxPrograms[T] {
-	p := SoftmaxPrograms[T]{highest: RowMaximum.Program(in, computed), exponentials: RowExponentials.Program(in, computed), scaled: RowScaled.Program(in, computed)}
-	if in != computed {
-		p.sums, p.shares = rowExponentialSum.Program(in, computed), rowShares.Program(in, computed)
+	exponentials, scaled, twice := RowExponentials, RowScaled, in != computed
+	if twice {
+		exponentials, scaled = rowExponentialSum, rowShares
 	}
-	return p
+	return SoftmaxPrograms[T]{highest: RowMaximum.Program(in, computed), exponentials: exponentials.Program(in, computed), scaled: scaled.Program(in, computed), twice: twice}
 }
 
-// Times returns the steps for elements that are multiplied with a factor above zero before: then the highest product is that of the highest element.
-func (p SoftmaxPrograms[T]) Times(factor float64, in, computed tensor.DType) SoftmaxPrograms[T] {
-	p.exponentials, p.factor = scaledExponentials.Program(in, computed), []tensor.Scalar{tensor.Float(factor)}
-	p.sums, p.shares = nil, nil
+// Times returns the steps for elements, of the type that is computed with, that are multiplied with a factor above zero before: then the highest product is
+// that of the highest element.
+func (p SoftmaxPrograms[T]) Times(factor float64, computed tensor.DType) SoftmaxPrograms[T] {
+	p.exponentials, p.factor = scaledExponentials.Program(computed, computed), []tensor.Scalar{tensor.Float(factor)}
 	return p
 }
 
@@ -270,16 +270,16 @@ func (p SoftmaxPrograms[T]) Rows(dst, src launch.Row, count, n int) {
 			high[i] *= T(factor.Float64())
 		}
 	}
-	if p.sums != nil {
-		p.sums.Rows(count, n, room.operands(Numbers(sums, false), src, Numbers(high, true)), nil)
+	if p.twice {
+		p.exponentials.Rows(count, n, room.operands(Numbers(sums, false), src, Numbers(high, true)), nil)
 	} else {
 		p.exponentials.Rows(count, n, room.operands(dst, Numbers(sums, false), src, Numbers(high, true)), p.factor)
 	}
 	for i, s := range sums[:count] {
 		sums[i] = 1 / s
 	}
-	if p.shares != nil {
-		p.shares.Rows(count, n, room.operands(dst, src, Numbers(high, true), Numbers(sums, true)), nil)
+	if p.twice {
+		p.scaled.Rows(count, n, room.operands(dst, src, Numbers(high, true), Numbers(sums, true)), nil)
 	} else {
 		p.scaled.Rows(count, n, room.operands(dst, dst, Numbers(sums, true)), nil)
 	}
