@@ -46,7 +46,15 @@ type occurrence struct {
 	order  []*Node           // nodes of the graph, users first
 }
 
-// find matches the pattern with n as the node that defines its result; nil where it does not fit.
+// Find matches the pattern with n as the node that defines its result, and returns what its values stand for; nil where it does not fit.
+func (p *Pattern) Find(n *Node) map[*Value]*Value {
+	if o := p.find(n); o != nil {
+		return o.values
+	}
+	return nil
+}
+
+// find is Find with the nodes.
 func (p *Pattern) find(n *Node) *occurrence {
 	o := &occurrence{values: map[*Value]*Value{}, nodes: map[*Node]*Node{}}
 	if !o.node(p.anchor, n) || !o.isClosed(p, n) {

@@ -18,7 +18,17 @@ import (
 //go:embed lstm_cell.ir
 var lstmText string
 
-var lstmPattern = sync.OnceValue(func() *ir.Graph { return source.Must(ir.Parse(lstmText)) })
+var lstmCell = sync.OnceValue(func() (c cellPattern) {
+	c.graph = source.Must(ir.Parse(lstmText))
+	c.pattern, _ = ir.NewPattern(c.graph)
+	return c
+})
+
+// cellPattern is a pattern with its graph.
+type cellPattern struct {
+	graph   *ir.Graph
+	pattern *ir.Pattern
+}
 
 // RestoreCells makes the operators that a trace has of a step of an LSTM one operator again where gradients are recorded: the tape then has a node for the
 // step, with a kernel of its own. Without gradients plans join the operators, an autocast is for each of them, and tensors of
@@ -30,14 +40,14 @@ var lstmPattern = sync.OnceValue(func() *ir.Graph { return source.Must(ir.Parse(
 func RestoreCells(g *ir.Graph) bool {
 	var products []*ir.Node
 	g.Block().Walk(func(n *ir.Node) {
-		if n.Kind() == aten.Linear { // the first of the pattern
+		if n.Kind() == aten.Mul { // the last of the pattern
 			products = append(products, n)
 		}
 	})
 	restored := false
 	for _, n := range products {
-		if m := matchCell(lstmPattern(), n); m != nil { // it reads what the last one gives
-			m.restore(g, lstmPattern())
+		if m := lstmCell().match(n); m != nil { // it reads what the last one gives
+			m.restore(g, lstmCell().graph)
 			restored = true
 		}
 	}
@@ -50,56 +60,33 @@ type cellMatch struct {
 	of               map[*ir.Value]*ir.Value
 }
 
-// matchCell finds the pattern in the nodes from one on, nil where they are others. Only constants stand between them, and nobody else reads what is
-// between parameters and results of the pattern.
-func matchCell(pattern *ir.Graph, n *ir.Node) *cellMatch {
-	m := &cellMatch{of: map[*ir.Value]*ir.Value{}}
-	for _, p := range pattern.Block().Nodes() {
+// match finds the pattern with a node as the last one, nil where it is another. Only constants stand between its nodes, so that nothing is written there.
+func (c cellPattern) match(last *ir.Node) *cellMatch {
+	m := &cellMatch{of: c.pattern.Find(last)}
+	if m.of == nil {
+		return nil
+	}
+	for _, v := range c.graph.Inputs() {
+		if v.Type() == types.Tensor && !isTensor(m.of[v]) {
+			return nil
+		}
+	}
+	var n *ir.Node
+	for _, p := range c.graph.Block().Nodes() {
 		if p.Kind() == prim.Constant {
 			continue
 		}
-		for n != nil && n.Kind() == prim.Constant {
+		at := m.of[p.Outputs()[0]].Node()
+		for ; n != nil && n.Kind() == prim.Constant; n = n.Next() {
 			m.constants = append(m.constants, n)
-			n = n.Next()
 		}
-		if n == nil || n.Kind() != p.Kind() || !m.take(p, n) {
+		if n != nil && n != at {
 			return nil
 		}
-		m.nodes = append(m.nodes, n)
-		n = n.Next()
-	}
-	for _, p := range pattern.Block().Nodes() {
-		for _, v := range p.Outputs() {
-			if at := m.of[v]; at != nil && !slices.Contains(pattern.Outputs(), v) && len(at.Uses()) != len(v.Uses()) {
-				return nil
-			}
-		}
+		m.nodes = append(m.nodes, at)
+		n = at.Next()
 	}
 	return m
-}
-
-// take has a node be one of the pattern; it fails where the node reads something else.
-func (m *cellMatch) take(p, n *ir.Node) bool {
-	if len(p.Inputs()) != len(n.Inputs()) || len(p.Outputs()) != len(n.Outputs()) {
-		return false
-	}
-	for i, v := range p.Inputs() {
-		at := n.Input(i)
-		switch want, isConstant := v.Constant(); {
-		case isConstant:
-			if is, ok := at.Constant(); !ok || !value.EqualConstants(is, want) {
-				return false
-			}
-		case m.of[v] != nil && m.of[v] != at, v.Type() == types.Tensor && !isTensor(at):
-			return false
-		default:
-			m.of[v] = at
-		}
-	}
-	for i, v := range p.Outputs() {
-		m.of[v] = n.Outputs()[i]
-	}
-	return true
 }
 
 // restore puts the choice in the place of the nodes.
