@@ -127,6 +127,31 @@ func WithFact(key string) iter.Seq2[*Operator, string] {
 	}
 }
 
+// Forms returns the overloads that write what this one computes into its first argument and into out=, without the namespace and "" where
+// there is none: the fact "forms" of its schema.
+func (o *Operator) Forms() (inPlace, out string) {
+	fact, _ := o.Fact("forms")
+	inPlace, out, _ = strings.Cut(fact, ",")
+	return strings.TrimPrefix(inPlace, "-"), out
+}
+
+// Forms are those of an operator of the table of schemas. Asking for them publishes nothing, so operators can be made by them.
+func Forms(key string) (inPlace, out string) {
+	if t := registry.published.Load(); t != nil {
+		return t.formsOf(key)
+	}
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	return growing().formsOf(key)
+}
+
+func (t *table) formsOf(key string) (inPlace, out string) {
+	if o := t.byKey[key]; o != nil {
+		return o.Forms()
+	}
+	return "", ""
+}
+
 // insert adds an operator. Tables before this one share the slice, and see no more of it than they did.
 func (t *table) insert(o *Operator) {
 	base := BaseName(o.Name)

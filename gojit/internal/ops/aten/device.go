@@ -133,10 +133,11 @@ func functionalBase(name string) *ops.Operator { return ops.Find(functionalNames
 // functionalNames are the names of those operators by the names of what is derived from them.
 var functionalNames = sync.OnceValue(func() map[string]string {
 	names := map[string]string{}
-	for functional, derived := range define.VariantsOf() {
-		for _, name := range derived {
-			if name != "" && name != "-" {
-				names[define.Key(name)] = define.Key(functional)
+	for o := range ops.WithFact("forms") {
+		inPlace, out := o.Forms()
+		for _, name := range []string{inPlace, out} {
+			if name != "" {
+				names[define.Key(name)] = o.Name
 			}
 		}
 	}

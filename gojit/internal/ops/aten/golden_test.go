@@ -225,9 +225,9 @@ func checkCall(t *testing.T, g *goldenCall, inputs map[string]*encoded) {
 // checkVariants runs the in-place and out= overloads derived from the functional one.
 func checkVariants(t *testing.T, g *goldenCall, label string, inputs map[string]*encoded, want []value.Value) {
 	t.Helper()
-	v := define.ReadVariants()[g.Op]
+	inPlaceName, outName := ops.Forms("aten::" + g.Op)
 	functional := ops.Find("aten::" + g.Op)
-	if o := ops.Find("aten::" + v[0]); v[0] != "" && v[0] != "-" && o != nil && o.Run != nil && want[0].IsTensor() {
+	if o := ops.Find("aten::" + inPlaceName); inPlaceName != "" && o != nil && o.Run != nil && want[0].IsTensor() {
 		args := g.arguments(t, functional, inputs)
 		self, r := args[0].Tensor(), want[0].Tensor()
 		if args[0].IsTensor() && self.DType() == r.DType() && tensor.SameShape(self.Shape(), r.Shape()) && !o.IsNondeterministic() {
@@ -241,7 +241,7 @@ func checkVariants(t *testing.T, g *goldenCall, label string, inputs map[string]
 			}
 		}
 	}
-	if o := ops.Find("aten::" + v[1]); v[1] != "" && v[1] != "-" && o != nil && o.Run != nil && want[0].IsTensor() {
+	if o := ops.Find("aten::" + outName); outName != "" && o != nil && o.Run != nil && want[0].IsTensor() {
 		args := g.arguments(t, functional, inputs)
 		for _, w := range want {
 			args = append(args, value.OfTensor(define.Empty([]int{0}, w.Tensor().DType())))

@@ -91,7 +91,6 @@ func withAliases(definitions []define.Definition) []define.Definition {
 // Operators returns every operator of the package, in-place and out= overloads included. Those that are implemented elsewhere have a record
 // and nothing to run.
 func Operators() []ops.Operator {
-	variants := define.VariantsOf()
 	taken := map[string]bool{}
 	families := Families()
 	further := slices.Concat(views.ViewFurther, vision.ResampleFurther, conv.PoolFurther, conv.ConvFurther, nn.RecurrentFurther, random.RandomFurther, sparse.SparseFurther)
@@ -108,15 +107,16 @@ func Operators() []ops.Operator {
 	}
 	all := make([]ops.Operator, 0, 4*count)
 	describe := func(name string, record *ops.Def) {
-		if record != nil && name != "" && name != "-" {
+		if record != nil && name != "" {
 			all = append(all, ops.Operator{Name: define.Key(name), Record: record})
 		}
 	}
 	describeAliases := func(record *ops.Def) {
 		for _, alias := range record.Aliases {
 			describe(alias, record)
-			describe(variants[alias][0], record)
-			describe(variants[alias][1], record)
+			inPlace, out := ops.Forms(define.Key(alias))
+			describe(inPlace, record)
+			describe(out, record)
 		}
 	}
 	for i := range views.ViewFamily {
@@ -134,17 +134,17 @@ func Operators() []ops.Operator {
 			if d.Record != nil {
 				describeAliases(d.Record)
 			}
-			v := variants[d.Name]
-			if v[0] != "" && v[0] != "-" && !taken[v[0]] {
-				all = append(all, inPlace(d, v[0]))
+			self, out := ops.Forms(define.Key(d.Name))
+			if self != "" && !taken[self] {
+				all = append(all, inPlace(d, self))
 				nn.WithCheck(d.Check, &all[len(all)-1])
 				nn.WithCheck(inPlaceCheck(d), &all[len(all)-1])
 			} else {
-				describe(v[0], d.Record)
+				describe(self, d.Record)
 			}
-			if v[1] != "" && v[1] != "-" && !taken[v[1]] {
-				taken[v[1]] = true
-				all = append(all, outForm(d, v[1]))
+			if out != "" && !taken[out] {
+				taken[out] = true
+				all = append(all, outForm(d, out))
 				nn.WithCheck(d.Check, &all[len(all)-1])
 			}
 		}
@@ -156,9 +156,9 @@ func Operators() []ops.Operator {
 	for i := range further {
 		for _, record := range further[i].Flat() {
 			describe(record.Name, record.Def)
-			for _, variant := range variants[record.Name] {
-				describe(variant, record.Def)
-			}
+			self, out := ops.Forms(define.Key(record.Name))
+			describe(self, record.Def)
+			describe(out, record.Def)
 		}
 	}
 	return all
@@ -169,12 +169,12 @@ func Operators() []ops.Operator {
 func Variants(name string, run ops.Operation) []ops.Operator {
 	d := &define.Definition{Name: name, Body: func(c define.Call) { source.Throw(run(c.Args, c.Out)) }}
 	var all []ops.Operator
-	v := define.VariantsOf()[name]
-	if v[0] != "" && v[0] != "-" {
-		all = append(all, inPlace(d, v[0]))
+	self, out := ops.Forms(define.Key(name))
+	if self != "" {
+		all = append(all, inPlace(d, self))
 	}
-	if v[1] != "" && v[1] != "-" {
-		all = append(all, outForm(d, v[1]))
+	if out != "" {
+		all = append(all, outForm(d, out))
 	}
 	return all
 }

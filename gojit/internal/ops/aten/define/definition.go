@@ -1,9 +1,7 @@
 package define
 
 import (
-	_ "embed"
 	"strings"
-	"sync"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/source"
@@ -82,11 +80,6 @@ func CutOverload(name string) (base, overload string, ok bool) {
 	}
 	return name, "", false
 }
-
-// variantTable names the in-place and the out= overload of each functional one, "-" for none.
-//
-//go:embed variants.txt
-var variantTable string
 
 // Definition is one functional overload, or one that has no functional form.
 type Definition struct {
@@ -211,24 +204,6 @@ func (f Family) Names() []string {
 		names = append(names, Key(f.Definitions[i].Name))
 	}
 	return names
-}
-
-var VariantsOf = sync.OnceValue(ReadVariants)
-
-// ReadVariants reads the table of the names that overloads in place and with out= have: by operator, both, where - stands for none.
-func ReadVariants() map[string][2]string {
-	table := make(map[string][2]string, 1100)
-	for rest := variantTable; rest != ""; {
-		var line string
-		line, rest, _ = strings.Cut(rest, "\n")
-		key, names, ok := strings.Cut(line, " ")
-		if !ok || key == "#" {
-			continue
-		}
-		inPlace, out, _ := strings.Cut(names, " ")
-		table[key] = [2]string{inPlace, out}
-	}
-	return table
 }
 
 // Key returns the operator's name with its namespace.

@@ -51,13 +51,12 @@ var sparseForms = sync.OnceValue(func() map[string]sparseForm {
 			}
 		}
 	}
-	variants := define.VariantsOf()
 	for name, form := range all {
-		v := variants[define.Unqualified(name)]
-		if inPlace := define.Key(v[0]); v[0] != "" && v[0] != "-" && all[inPlace] == nil {
-			all[inPlace] = form.inPlace(v[0])
+		self, out := ops.Forms(name)
+		if inPlace := define.Key(self); self != "" && all[inPlace] == nil {
+			all[inPlace] = form.inPlace(self)
 		}
-		if out := define.Key(v[1]); v[1] != "" && v[1] != "-" && all[out] == nil {
+		if out := define.Key(out); out != "aten::" && all[out] == nil {
 			all[out] = form.outForm(name)
 		}
 	}
