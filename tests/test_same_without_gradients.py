@@ -18,9 +18,16 @@ CASES = {
     "rows of too many sizes": (lambda r: packed_lstm(torch.ones(1, 2, 5), r, [2, 2]), "Expected 4 rows of input"),
     "places of other sizes": (lambda r: torch.trapz(torch.ones(3, 1), torch.ones(4, 3, 1, requires_grad=r)), r"The size of tensor a \(3\) must match the size of tensor b \(2\)"),
     "one place for two points": (lambda r: torch.cumulative_trapezoid(torch.ones(2), torch.ones(1, requires_grad=r)), "cumulative_trapezoid: There must be one `x` value for each sample point"),
+    "a mask of more batches": (lambda r: attended(torch.ones(2, 1, 1, dtype=torch.bool), r), r"output with shape \[1, 1, 1\] doesn't match the broadcast shape \[2, 1, 1\]"),
+    "summands of more batches": (lambda r: attended(torch.ones(2, 1, 1), r), r"output with shape \[1, 1, 1\] doesn't match the broadcast shape \[2, 1, 1\]"),
     "sizes of batches that rise": (lambda r: packed_lstm(torch.ones(1, 2, 5), r, [1, 2]), "Expected hidden0 of shape"),
     "a memory of bytes": (lambda r: packed_lstm(torch.ones(1, 2, 5, dtype=torch.uint8), r), "expected scalar type Float but found Byte"),
 }
+
+
+def attended(mask, records):
+    x = torch.ones(1, 1, 2, requires_grad=records)
+    return F.scaled_dot_product_attention(x, x, x, mask), torch._scaled_dot_product_attention(x, x, x, mask)
 
 
 def packed_lstm(memory, records, sizes=(2, 1)):
