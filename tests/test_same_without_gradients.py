@@ -16,9 +16,18 @@ CASES = {
         lambda r: torch.lstm_cell(torch.ones(2, 3), [torch.ones(2, 5), torch.ones(2, 5).to_sparse()], torch.ones(20, 3, requires_grad=r), torch.ones(20, 5)), r"add\(sparse, dense\) is not supported"
     ),
     "rows of too many sizes": (lambda r: packed_lstm(torch.ones(1, 2, 5), r, [2, 2]), "Expected 4 rows of input"),
+    "places of other sizes": (lambda r: torch.trapz(torch.ones(3, 1), torch.ones(4, 3, 1, requires_grad=r)), r"The size of tensor a \(3\) must match the size of tensor b \(2\)"),
+    "one place for two points": (lambda r: torch.cumulative_trapezoid(torch.ones(2), torch.ones(1, requires_grad=r)), "cumulative_trapezoid: There must be one `x` value for each sample point"),
+    "a mask of more batches": (lambda r: attended(torch.ones(2, 1, 1, dtype=torch.bool), r), r"output with shape \[1, 1, 1\] doesn't match the broadcast shape \[2, 1, 1\]"),
+    "summands of more batches": (lambda r: attended(torch.ones(2, 1, 1), r), r"output with shape \[1, 1, 1\] doesn't match the broadcast shape \[2, 1, 1\]"),
     "sizes of batches that rise": (lambda r: packed_lstm(torch.ones(1, 2, 5), r, [1, 2]), "Expected hidden0 of shape"),
     "a memory of bytes": (lambda r: packed_lstm(torch.ones(1, 2, 5, dtype=torch.uint8), r), "expected scalar type Float but found Byte"),
 }
+
+
+def attended(mask, records):
+    x = torch.ones(1, 1, 2, requires_grad=records)
+    return F.scaled_dot_product_attention(x, x, x, mask), torch._scaled_dot_product_attention(x, x, x, mask)
 
 
 def packed_lstm(memory, records, sizes=(2, 1)):
@@ -44,6 +53,22 @@ def test_complex_norms_of_real_numbers_have_no_gradient():
 @pytest.mark.parametrize("records", [False, True])
 def test_places_of_trapezoids_are_broadcast(records):
     assert torch.trapz(torch.ones(4, 2, requires_grad=records), torch.ones(1, 1), dim=1).tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("records", [False, True])
+def test_places_of_more_dimensions_than_a_function(records):
+    places = torch.tensor([[0.0, 1.0], [2.0, 5.0]], requires_grad=records)
+    assert torch.trapz(torch.ones(2), places).tolist() == [2, 4]  # along dimension 0, the function's last one
+    assert torch.cumulative_trapezoid(torch.ones(2), places).tolist() == [[2, 4]]
+    assert torch.trapz(torch.ones(4, 1, 1), torch.ones(1, 4, 0, 1, requires_grad=records)).shape == (1, 4, 0)
+    assert torch.cumulative_trapezoid(torch.ones(2, 0), torch.ones(2, 0, requires_grad=records)).shape == (2, 0)
+
+
+def test_running_statistics_of_vectors_have_no_gradients():
+    zero, mean = torch.zeros(0), torch.zeros(0, requires_grad=True)
+    out, _, _ = torch.native_batch_norm(zero, zero, zero, mean, zero, False, 0.1, 1e-5)
+    with pytest.raises(RuntimeError, match=r"native_batch_norm_backward: expected at least 2D input \(got 1D input\)"):
+        out.sum().backward()
 
 
 @pytest.mark.parametrize("records", [False, True])

@@ -28,6 +28,7 @@ type Tensor struct {
 	released     atomic.Bool
 	registers    uint8               // that have it, where nobody else does; see MarkTemporary
 	borrowed     bool                // see Borrow
+	onLoan       bool                // made by Borrow itself, and not a view of such a tensor
 	quantizer    *Quantizer          // for quantized types, else nil
 	lengths      *[]int              // of a ragged tensor, else nil
 	history      atomic.Pointer[any] // what the tape knows of the tensor: its gradient and the node that made it
@@ -392,6 +393,9 @@ func (t *Tensor) Release() {
 		return
 	}
 	if t.released.Swap(true) {
+		if t.borrowed && !t.onLoan {
+			t.reuse()
+		}
 		return
 	}
 	t.holders.state.Store(ownerGone)
@@ -431,13 +435,34 @@ func (t *Tensor) IsWorthBorrowing() bool {
 	return t.storage.cached && len(t.storage.data) >= worthBorrowing
 }
 
-// Borrow returns a tensor over the memory of t for the time of one operation. It and its views are no users of the
+// Borrow returns a tensor over the memory of t for the time of one operation, until Return. It and its views are no users of the
 // memory, which can be reused though they are forgotten.
 func (t *Tensor) Borrow() *Tensor {
-	b := &Tensor{storage: t.storage, offset: t.offset, numel: t.numel, shape: t.shape, strides: t.strides, dtype: t.dtype, device: t.device,
-		requiresGrad: t.requiresGrad, quantizer: t.quantizer, lengths: t.lengths, base: t.base, generation: t.generation, versions: t.versions, borrowed: true}
+	b := idleViews.take()
+	if b == nil {
+		b = &Tensor{}
+	}
+	b.storage, b.offset, b.numel, b.shape, b.strides, b.dtype, b.device = t.storage, t.offset, t.numel, t.shape, t.strides, t.dtype, t.device
+	b.requiresGrad, b.quantizer, b.lengths = t.requiresGrad, t.quantizer, t.lengths
+	b.base, b.generation, b.versions, b.borrowed, b.onLoan = t.base, t.generation, t.versions, true, true
 	b.released.Store(true)
 	return b
+}
+
+// Return ends what Borrow began: nobody has t or a view of it any more, besides views that Keep has made ones of the lender. It is used again.
+func (t *Tensor) Return() {
+	if t.onLoan {
+		t.reuse()
+	}
+}
+
+// reuse keeps t, which nobody has any more and which is no user of its memory, for tensors that are made later.
+func (t *Tensor) reuse() {
+	if !memory.Guarding && t.pyObject == 0 && t.history.Load() == nil && t.foreign == nil && !t.IsHeld() {
+		*t = Tensor{}
+		t.released.Store(true)
+		idleViews.put(t)
+	}
 }
 
 // IsBorrowed reports whether t came from Borrow, or is a view of such a tensor.

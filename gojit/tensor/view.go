@@ -44,12 +44,22 @@ func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
 
 // IntoShape gives the elements of t, which nobody uses afterwards, to a tensor of another shape, as View. The result is a view of nothing.
 func (t *Tensor) IntoShape(shape ...int) (*Tensor, error) {
+	if numel, err := Numel(shape); err == nil && numel == t.numel && t.isFresh() && t.IsContiguous() {
+		t.setShape(shape)
+		fillContiguousStrides(t.strides, t.shape)
+		return t, nil
+	}
 	defer t.ReleaseMemory() // the result alone has it
 	v, err := t.View(shape...)
 	if err == nil {
 		v.SetBase(t.base)
 	}
 	return v, err
+}
+
+// isFresh reports whether t, which has its memory alone, is as it was made: nobody has it besides its maker.
+func (t *Tensor) isFresh() bool {
+	return t.isOwn() && t.Users() == 1 && t.pyObject == 0 && t.foreign == nil && t.history.Load() == nil && !t.borrowed && !t.IsHeld() && t.registers == 0
 }
 
 // ViewDType reads the bytes as another type. It fails where the sizes do not fit.

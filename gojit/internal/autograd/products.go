@@ -14,8 +14,9 @@ type products struct {
 	size        int              // elements of both
 }
 
-// mostFactors is how many times the elements of the gradient those of its factors may be before they are multiplied.
-const mostFactors = 4
+// mostFactors is how many times the elements of the gradient those of its factors may be before they are multiplied: until then they stay in memory,
+// and are copied side by side.
+const mostFactors = 1
 
 // GiveProduct implements ops.Concrete.
 func (c *gradient) GiveProduct(argument int, left, right ops.Ref) {
@@ -52,7 +53,7 @@ func (p *pass) deferProduct(in *input, left, right *tensor.Tensor) bool {
 		p.deferred[n] = d
 	}
 	// Tensors of their own keep the memory from being written and given back.
-	d.left, d.right = append(d.left, left.Detach()), append(d.right, right.Detach())
+	d.left, d.right = append(d.left, left.Alias()), append(d.right, right.Alias())
 	if d.size += left.Numel() + right.Numel(); d.size > mostFactors*rows*columns {
 		p.multiply(n)
 	}

@@ -67,7 +67,7 @@ func (p *pass) sweep(got []*tensor.Tensor) {
 			continue
 		}
 		if delete(p.room.own, t); isFree(t) {
-			t.ReleaseMemory()
+			t.Release()
 		}
 	}
 	clear(p.emitter.made)

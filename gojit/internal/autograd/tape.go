@@ -337,6 +337,7 @@ func record(m *Mode, op *ops.Operator, args, out []value.Value) (err error) {
 
 // saveInputs keeps what the node needs of its arguments. The first one may be a copy of what is written.
 func (n *Node) saveInputs(args []value.Value, copied bool) {
+	n.inputs = make([]input, 0, countTensors(args))
 	for i, v := range args {
 		switch v.Kind() {
 		case value.KindTensor:
@@ -372,6 +373,12 @@ func (n *Node) saveInputs(args []value.Value, copied bool) {
 	if copied {
 		n.args[0].Tensor().GiveUp() // nobody else has the copy
 	}
+}
+
+// countTensors returns how many tensors there are among arguments and in their lists.
+func countTensors(args []value.Value) (count int) {
+	eachTensor(args, func(*tensor.Tensor) bool { count++; return true })
+	return count
 }
 
 // isSparable reports whether nobody asks the tape for an argument itself, as for a leaf: a node made it.
@@ -430,7 +437,7 @@ func placeOf(t *tensor.Tensor) tensor.Device {
 
 // attach makes the node the history of its results, and reports whether any of them has one.
 func (n *Node) attach(args, out []value.Value, p *plan) (used bool) {
-	var results []*tensor.Tensor
+	results := make([]*tensor.Tensor, 0, 4) // few operators have more
 	kind := plainView
 	if p.views && len(out) == 1 && out[0].Kind() == value.KindList {
 		kind = oneOfViews
@@ -447,6 +454,7 @@ func (n *Node) attach(args, out []value.Value, p *plan) (used bool) {
 			}
 		}
 	}
+	n.outputs = make([]geometry, 0, len(results))
 	for i, t := range results {
 		n.outputs = append(n.outputs, geometryOf(t))
 		if !t.DType().IsDifferentiable() || isArgument(args, t) || p.isConstant(i) {

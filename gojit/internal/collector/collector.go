@@ -15,7 +15,7 @@ import (
 const (
 	share      = 0.02
 	window     = 50 * time.Millisecond // over which it is taken, at least
-	firstSlack = 12 << 20
+	firstSlack = 10 << 20
 	leastSlack = 8 << 20
 	mostSlack  = 64 << 20
 	leastPart  = 32 // of what is in use, which is granted too: a process that grows collects the fewer times the larger it is

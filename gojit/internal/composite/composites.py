@@ -185,26 +185,38 @@ def diff(self, n: int, dim: int, prepend: Optional[Tensor], append: Optional[Ten
         x = x.narrow(dim, 1, size - 1) - x.narrow(dim, 0, size - 1)
     return x
 
-def trapezoid__dx(y, dx: number, dim: int):
-    size = y.size(dim)
-    return (torch.sum(y, dim) - (y.select(dim, 0) + y.select(dim, size - 1)) * 0.5) * dx
+def _own_neighbours(x, dim: int):
+    return torch.slice(x, dim, 1, 9223372036854775807, 1), torch.slice(x, dim, 0, -1, 1)
 
-def trapezoid__x(y, x, dim: int):
-    size = y.size(dim)
-    steps = x.detach()
+def _own_trapezoids(y, x, dim: int):
+    later, earlier = _own_neighbours(y, dim)
+    at = x
     if x.dim() == 1:
         shape = [1] * y.dim()
-        shape[dim] = size
-        steps = x.reshape(shape)
-    else:
-        steps = x
-    last = steps.size(dim)
-    width = steps.narrow(dim, 1, last - 1) - steps.narrow(dim, 0, last - 1)
-    return torch.sum((y.narrow(dim, 1, size - 1) + y.narrow(dim, 0, size - 1)) * width, dim) / 2.0
+        shape[dim] = y.size(dim)
+        at = x.reshape(shape)
+    elif x.dim() < y.dim():
+        at = x.reshape([1] * (y.dim() - x.dim()) + x.size())
+    right, left = _own_neighbours(at, dim)
+    return (later + earlier) * (right - left)
+
+def trapezoid__dx(y, dx: number, dim: int):
+    later, earlier = _own_neighbours(y, dim)
+    return torch.sum(later + earlier, dim) * dx / 2.0
+
+def trapezoid__x(y, x, dim: int):
+    if y.size(dim) == 0:
+        return torch.sum(y, dim)
+    d = dim + y.dim() if dim < 0 else dim
+    return torch.sum(_own_trapezoids(y, x, d), d) / 2.0
+
+def cumulative_trapezoid__x(y, x, dim: int):
+    d = dim + y.dim() if dim < 0 else dim
+    return torch.cumsum(_own_trapezoids(y, x, d), d) / 2.0
 
 def cumulative_trapezoid__dx(y, dx: number, dim: int):
-    size = y.size(dim)
-    return torch.cumsum(y.narrow(dim, 1, size - 1) + y.narrow(dim, 0, size - 1), dim) * dx / 2.0
+    later, earlier = _own_neighbours(y, dim)
+    return torch.cumsum(later + earlier, dim) * dx / 2.0
 
 def cov(self, correction: int, fweights: Optional[Tensor], aweights: Optional[Tensor]):
     x = self if self.dim() == 2 else self.reshape(1, -1)
@@ -1219,16 +1231,6 @@ def nuclear_norm__dim(self, dim: List[int], keepdim: bool):
 
 def _euclidean_dist(x1, x2):
     return torch.cdist(x1, x2, 2.0, None)
-
-def cumulative_trapezoid__x(y, x, dim: int):
-    size = y.size(dim)
-    d = dim + y.dim() if dim < 0 else dim
-    steps = torch.diff(x, 1, -1 if x.dim() == 1 else dim)
-    if x.dim() == 1:
-        shape = [1 for _ in range(y.dim())]
-        shape[d] = size - 1
-        steps = steps.reshape(shape)
-    return torch.cumsum((y.narrow(dim, 1, size - 1) + y.narrow(dim, 0, size - 1)) * steps, dim) / 2.0
 
 def tensor_split__tensor_indices_or_sections(self, tensor_indices_or_sections, dim: int):
     if tensor_indices_or_sections.dim() == 0:

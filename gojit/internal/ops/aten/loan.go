@@ -30,7 +30,6 @@ func (l *loan) of(args []value.Value) []value.Value {
 		if !args[i].IsTensor() || !args[i].Tensor().IsWorthBorrowing() {
 			continue
 		}
-		b := args[i].Tensor().Borrow()
 		if given == nil {
 			if !l.allowed() {
 				return nil
@@ -40,7 +39,7 @@ func (l *loan) of(args []value.Value) []value.Value {
 		if same := slices.IndexFunc(args[:i], func(v value.Value) bool { return v.IsTensor() && v.Tensor() == args[i].Tensor() }); same >= 0 {
 			given[i] = given[same]
 		} else {
-			given[i] = value.OfTensor(b)
+			given[i] = value.OfTensor(args[i].Tensor().Borrow())
 		}
 	}
 	return given
@@ -58,14 +57,29 @@ func (l *loan) allowed() bool {
 	return state == borrows
 }
 
-// giveBack replaces what is borrowed among the results.
+// giveBack replaces what is borrowed among the results, and ends the loan.
 func giveBack(args, given, out []value.Value) {
+	restore(args, given, out)
+	for i := range given {
+		if b := given[i]; b.IsTensor() && b.Tensor() != args[i].Tensor() && isFirst(given, i) {
+			b.Tensor().Return()
+		}
+	}
+}
+
+// isFirst reports whether no value before the one at i has its tensor.
+func isFirst(vs []value.Value, i int) bool {
+	return !slices.ContainsFunc(vs[:i], func(v value.Value) bool { return v.IsTensor() && v.Tensor() == vs[i].Tensor() })
+}
+
+// restore replaces what is borrowed among the results.
+func restore(args, given, out []value.Value) {
 	for i := range out {
 		switch out[i].Kind() {
 		case value.KindTensor:
 			out[i] = lent(args, given, out[i])
 		case value.KindList:
-			giveBack(args, given, out[i].List().Items)
+			restore(args, given, out[i].List().Items)
 		}
 	}
 }

@@ -347,14 +347,19 @@ func checkWritable(dst *tensor.Tensor, operands []Operand, d tensor.DType) {
 		if define.IsAway(t) && t.Device() != dst.Device() {
 			refuseMixed(t.Device(), dst.Device())
 		}
-		if tensor.SameShape(t.Shape(), dst.Shape()) {
-			continue
-		}
-		shape := source.Must(tensor.Broadcast(dst.Shape(), t.Shape()))
-		source.Check(tensor.SameShape(shape, dst.Shape()), "output with shape %s doesn't match the broadcast shape %s",
-			define.ShapeText(dst.Shape()), define.ShapeText(shape))
+		CheckBroadcastsTo(dst, t)
 	}
 	checkOverlap(dst, operands)
+}
+
+// CheckBroadcastsTo fails where what dst and t broadcast to is larger than dst.
+func CheckBroadcastsTo(dst, t *tensor.Tensor) {
+	if tensor.SameShape(t.Shape(), dst.Shape()) {
+		return
+	}
+	shape := source.Must(tensor.Broadcast(dst.Shape(), t.Shape()))
+	source.Check(tensor.SameShape(shape, dst.Shape()), "output with shape %s doesn't match the broadcast shape %s",
+		define.ShapeText(dst.Shape()), define.ShapeText(shape))
 }
 
 // checkOverlap fails where dst shares memory with itself or, shifted, with an operand.

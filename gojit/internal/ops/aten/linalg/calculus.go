@@ -14,48 +14,42 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
+// neighbours gives the elements along a dimension without the first and without the last: none where there is at most one.
+func neighbours(t *tensor.Tensor, dim int) (later, earlier *tensor.Tensor) {
+	return source.Must(t.Slice(dim, 1, math.MaxInt, 1)), source.Must(t.Slice(dim, 0, -1, 1))
+}
+
 // trapezoids gives the products of spacing and the sum of neighbours along a dimension; without x, of half the spacing.
 func trapezoids(y *tensor.Tensor, dim int, x *tensor.Tensor, dx float64) *tensor.Tensor {
-	source.Check(y.Dim() > 0, "trapezoid: expected a tensor with at least one dimension")
-	dim = define.WrapDim(dim, y)
-	n := y.Size(dim)
-	if x != nil && x.Dim() == 1 {
-		source.Check(x.Size(0) == n, "trapezoid: There must be one `x` value for each sample point")
-	}
-	if n < 2 {
-		shape, d := slices.Clone(y.Shape()), y.DType()
-		shape[dim] = 0
-		if x != nil {
-			d = tensor.Promote(d, x.DType())
-		}
-		return define.Zeros(shape, reduce.FloatOrDefault(d))
-	}
-	pairs := elementwise.Add.On(source.Must(y.Narrow(dim, 1, n-1)), source.Must(y.Narrow(dim, 0, n-1)))
+	pairs := elementwise.Add.On(neighbours(y, dim))
 	if x == nil {
 		return elementwise.ScaleBy(pairs, dx/2)
 	}
-	at := 0
-	if x.Dim() > 1 {
-		at = dim - (y.Dim() - x.Dim())
-	}
-	last := x.Size(at) - 1
-	source.Check(last >= 0, "trapezoid: There must be one `x` value for each sample point")
-	gaps := elementwise.Sub.On(source.Must(x.Narrow(at, 1, last)), source.Must(x.Narrow(at, 0, last)))
 	if x.Dim() == 1 {
-		shape := slices.Repeat([]int{1}, y.Dim())
-		shape[dim] = n - 1
-		gaps = source.Must(gaps.View(shape...))
+		x = source.Must(x.View(withOneAt(y.Dim(), dim, x.Size(0))...))
+	} else if x.Dim() < y.Dim() {
+		x = source.Must(x.View(slices.Concat(slices.Repeat([]int{1}, y.Dim()-x.Dim()), x.Shape())...))
 	}
-	return elementwise.Mul.On(pairs, gaps)
+	return elementwise.Mul.On(pairs, elementwise.Sub.On(neighbours(x, dim))) // along dim of x too, of however many dimensions
+}
+
+// withOneAt returns a shape of ones with n at one dimension.
+func withOneAt(rank, dim, n int) []int {
+	shape := slices.Repeat([]int{1}, rank)
+	shape[dim] = n
+	return shape
 }
 
 // trapezoid defines the forms with places and with a spacing; finish adds up the parts, all of them where total.
 func trapezoid(name string, total bool, finish func(parts *tensor.Tensor, dim int) *tensor.Tensor) []define.Definition {
 	integral := strings.Replace(name, "trapz", "trapezoid", 1)
-	isEmpty := func(c define.Call) bool {
-		y := c.Tensor(0)
-		return total && y.Dim() > 0 && y.Size(define.WrapDim(c.Int(2), y)) == 0
+	dimOf := func(c define.Call) int { // counted from the first dimension; where y has none, only places are counted
+		if y := c.Tensor(0); c.Args[1].IsTensor() || y.Dim() > 0 {
+			return define.WrapDim(c.Int(2), y)
+		}
+		return c.Int(2)
 	}
+	isEmpty := func(c define.Call) bool { return total && c.Tensor(0).Size(dimOf(c)) == 0 }
 	nothing := func(c define.Call) *tensor.Tensor { // zeros of the type of what is not there
 		return define.Zeros(withoutDim(c.Tensor(0).Shape(), define.WrapDim(c.Int(2), c.Tensor(0))), c.Tensor(0).DType())
 	}
@@ -64,21 +58,29 @@ func trapezoid(name string, total bool, finish func(parts *tensor.Tensor, dim in
 		if x.IsTensor() {
 			which = "`x` or `y`"
 		}
-		isBool := c.Tensor(0).DType() == tensor.Bool || x.IsTensor() && x.Tensor().DType() == tensor.Bool
-		source.Check(!isBool || isEmpty(c), "%s: received a bool input for %s, but bool is not supported", integral, which)
+		if isEmpty(c) {
+			return
+		}
+		y := c.Tensor(0)
+		isBool := y.DType() == tensor.Bool || x.IsTensor() && x.Tensor().DType() == tensor.Bool
+		source.Check(!isBool, "%s: received a bool input for %s, but bool is not supported", integral, which)
+		if x.IsTensor() && x.Tensor().Dim() == 1 {
+			source.Check(x.Tensor().Size(0) == y.Size(dimOf(c)), "%s: There must be one `x` value for each sample point", integral)
+		}
 	}
 	return []define.Definition{
 		define.Giving(name+".x", func(c define.Call) *tensor.Tensor {
 			if isEmpty(c) {
 				return nothing(c)
 			}
-			return elementwise.ScaleBy(finish(trapezoids(c.Tensor(0), c.Int(2), c.Tensor(1), 0), c.Int(2)), 0.5)
+			dim := dimOf(c)
+			return elementwise.ScaleBy(finish(trapezoids(c.Tensor(0), dim, c.Tensor(1), 0), dim), 0.5)
 		}).Checked(check),
 		define.Giving(name+".dx", func(c define.Call) *tensor.Tensor {
 			if isEmpty(c) {
 				return nothing(c)
 			}
-			if y, dim := c.Tensor(0), c.Int(2); total && y.Dim() > 0 && y.Size(define.WrapDim(dim, y)) > 1 { // every element, and the ends half
+			if y, dim := c.Tensor(0), c.Int(2); total && y.Size(dimOf(c)) > 1 { // every element, and the ends half
 				ends := elementwise.Add.On(source.Must(y.Select(dim, 0)), source.Must(y.Select(dim, -1)))
 				return elementwise.ScaleBy(elementwise.Sub.On(finish(y, dim), elementwise.ScaleBy(ends, 0.5)), c.Scalar(1).Float64())
 			}
@@ -306,8 +308,7 @@ func slopesWithin(t *tensor.Tensor, dim int, at []float64) *tensor.Tensor {
 		a, b := at[i+1]-at[i], at[i+2]-at[i+1]
 		factors[0][i], factors[1][i], factors[2][i] = -b/(a*(a+b)), (b-a)/(a*b), a/(b*(a+b))
 	}
-	across := slices.Repeat([]int{1}, t.Dim())
-	across[dim] = n
+	across := withOneAt(t.Dim(), dim, n)
 	work := reduce.Accumulator(t.DType()) // what a number is multiplied in
 	if t.DType().IsComplex() {
 		work = t.DType()

@@ -365,6 +365,7 @@ func Linear(x, weight, bias *tensor.Tensor) *tensor.Tensor {
 	}
 	sameTypes("addmm_impl_cpu_", rows, transposed)
 	out := sumOfProducts(bias, rows, transposed)
+	transposed.Release()
 	if x.Dim() == 2 {
 		return out
 	}

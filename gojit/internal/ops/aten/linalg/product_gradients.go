@@ -100,7 +100,10 @@ func linearGrad(g define.Grad) {
 			return g.Do("reshape", dy, g.ListOf(-1, g.Size(1, 0))), g.Do("reshape", g.In(0), g.ListOf(-1, g.Size(1, 1)))
 		}
 		if c := g.Concrete(); c != nil && isVector == false {
-			of, in := factors()
+			of, in := dy, g.In(0)
+			if g.IsNumber(g.Rank(0), 2) != true {
+				of, in = factors()
+			}
 			c.GiveProduct(1, of, in)
 		} else {
 			g.Give(1, g.Choose(isVector, func() define.Ref { return g.Unbroadcast(g.Mul(g.Do("unsqueeze", dy, -1), g.In(0)), 1) }, func() define.Ref {

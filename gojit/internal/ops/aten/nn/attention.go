@@ -31,6 +31,7 @@ func attention(q, k, v, mask *tensor.Tensor, dropoutP float64, causal bool) (out
 	defer made.Release()
 	scores := made.Of(linalg.Matmul(made.Of(elementwise.ScaleBy(q, 1/math.Sqrt(float64(q.Size(n-1))))), made.Of(source.Must(k.Transpose(-2, -1)))))
 	if mask != nil {
+		elementwise.CheckBroadcastsTo(scores, mask)
 		if mask.DType() == tensor.Bool { // true: may attend
 			scores = made.Of(elementwise.Choose(made.Of(source.Must(mask.Expand(scores.Shape()...))), elementwise.OfTensor(scores), elementwise.OfScalar(tensor.Float(-elementwise.Inf))))
 		} else {

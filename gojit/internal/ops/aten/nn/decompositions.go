@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/linalg"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
@@ -259,6 +260,7 @@ func composeScaledAttention(x define.Composer, a []value.Value) define.Tensors {
 
 // masked gives scores without those that a mask of bools lacks, or with what one of numbers adds.
 func masked(x define.Composer, scores define.Tensors, mask value.Value) define.Tensors {
+	elementwise.CheckBroadcastsTo(scores, mask.Tensor())
 	if mask.Tensor().DType() == tensor.Bool { // true: may attend
 		return x.Do("masked_fill.Scalar", scores, x.Do("logical_not", mask), math.Inf(-1))
 	}

@@ -85,6 +85,7 @@ func giveRunning(c define.Gradient, x, mean, variance define.Tensors) {
 	if !c.Needs(3) && !c.Needs(4) {
 		return
 	}
+	checkHasChannels(x.Dim())
 	along := define.Composer{Emitter: c.Tape}.Along
 	g, dims, n := c.G(), channelDims(x.Dim(), 0), x.Dim()
 	if w := c.In(1); w != nil {

@@ -277,6 +277,11 @@ func (c *channelColumns) gradient(scale, slope, shift *tensor.Tensor) *tensor.Te
 	return out
 }
 
+// checkHasChannels asks for a dimension of channels, which the forward pass needs of inputs with elements only.
+func checkHasChannels(dims int) {
+	source.Check(dims >= 2, "native_batch_norm_backward: expected at least 2D input (got %dD input)", dims)
+}
+
 // batchNormGradient gives the gradients of input, weight and bias.
 func batchNormGradient(c define.Call) {
 	g, x, weight := c.Tensor(0), c.Tensor(1), c.OptionalTensor(2)
@@ -284,7 +289,7 @@ func batchNormGradient(c define.Call) {
 	if weight != nil {
 		weightType = weight.DType()
 	}
-	source.Check(x.Dim() >= 2, "native_batch_norm_backward: expected at least 2D input (got %dD input)", x.Dim())
+	checkHasChannels(x.Dim())
 	define.CheckFloating("batch_norm_backward", x)
 	checkSameShape("grad_out", g, x)
 	channels := x.Size(1)
