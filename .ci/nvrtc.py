@@ -16,6 +16,9 @@ import re
 import sys
 import sysconfig
 
+# From which architecture on there is what a text needs, and the instructions that are to be in it then, and in no other text.
+FROM = re.compile(r"#define FROM_ARCHITECTURE (\d+)")
+TENSOR_CORES = "mma.sync.aligned"
 ARCHITECTURES = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"]
 
 
@@ -30,7 +33,7 @@ def compiler():
 
 
 def compile(nvrtc, text, options):
-    """What NVRTC says: a code, 0 for success, and its messages."""
+    """What NVRTC says: a code, 0 for success, its messages, and the instructions that it made, as PTX."""
     program = ctypes.c_void_p()
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernel.cu", 0, None, None)
     array = (ctypes.c_char_p * len(options))(*(o.encode() for o in options))
@@ -39,8 +42,13 @@ def compile(nvrtc, text, options):
     nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)
     nvrtc.nvrtcGetProgramLog(program, log)
+    ptx = ctypes.create_string_buffer(1)
+    if code == 0:
+        nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
+        ptx = ctypes.create_string_buffer(size.value)
+        nvrtc.nvrtcGetPTX(program, ptx)
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
-    return code, log.value.decode().strip()
+    return code, log.value.decode().strip(), ptx.value.decode()
 
 
 # What the assembler tells of each entry point.
@@ -76,11 +84,16 @@ def main(folder, golden=None, write=None):
 
     def one(path, architecture):
         first, _, text = path.read_text().partition("\n")
-        code, log = compile(nvrtc, text, [re.sub(r"(compute|sm)_\d+", architecture, o) for o in first.split()[1:]] + ["--ptxas-options=-v"])
+        needed = FROM.search(text)
+        if needed and int(architecture.removeprefix("sm_")) < int(needed[1]):
+            return False
+        code, log, ptx = compile(nvrtc, text, [re.sub(r"(compute|sm)_\d+", architecture, o) for o in first.split()[1:]] + ["--ptxas-options=-v"])
         entries = ENTRY.findall(log)
         spilled = [f"{name} spills {spills} bytes" for name, spills, _, _ in entries if name in WITHOUT_SPILLS and int(spills)]
         for name, spills, registers, shared in entries:
-            all_told[name, architecture].append((int(registers), int(spills), int(shared or 0)))
+            all_told[name + ("_mma" if needed else ""), architecture].append((int(registers), int(spills), int(shared or 0)))
+        if code == 0 and (TENSOR_CORES in ptx) != bool(needed):
+            spilled.append(f"{'no' if needed else 'an'} instruction of tensor cores")
         told = "\n".join([*spilled, TOLD.sub("", log).strip()]).strip()
         if code or told or not entries:
             print(f"{path.name} for {architecture}: error {code}\n{told or log}")

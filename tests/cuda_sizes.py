@@ -103,6 +103,40 @@ def products():
     same(w.grad, W.grad)
 
 
+def tensor_cores():
+    """Products of types that tensor cores multiply, whose factors are read in each of the ways that matrices may lie, in one part and in several; and convolutions."""
+    matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
+    matmul.allow_tf32 = cudnn.allow_tf32 = True
+    about_one = torch.full((1, 1), 1 + 2**-12)
+    assert (about_one.cuda() @ about_one.cuda()).item() == F.conv1d(about_one[None].cuda(), about_one[None].cuda()).item() == 1
+    for dtype, tolerance in ((torch.float16, 1e-3), (torch.bfloat16, 8e-3), (torch.float32, 1e-3), (torch.float64, 1e-13)):
+        for b, m, k, n in ((1, 5, 7, 3), (2, 70, 33, 65), (1, 2, 1100, 3), (3, 64, 48, 64), (1, 3, 0, 2), (200, 65, 16, 8)):
+            x, y = torch.randn(b, m, k).to(dtype), torch.randn(b, k, n).to(dtype)
+            want = (x.double() @ y.double()).to(dtype)
+            X, Y, columns, rows = x.cuda(), y.cuda(), x.mT.contiguous().cuda().mT, y.mT.contiguous().cuda().mT
+            for left, right in ((X, Y), (columns, rows)) if b > 1 else ((X[0], Y[0]), (columns[0], rows[0])):
+                same(want if b > 1 else want[0], left @ right, tolerance)
+        a = torch.randn(n).to(dtype)
+        same((a + want.double()).to(dtype), torch.baddbmm(a.cuda(), X, Y), tolerance)
+        same((a[:5] + x[0, :, :16].double() @ x[1, :5, :16].double().t()).to(dtype), F.linear(X[0], X[1, :5], a[:5].cuda()), tolerance)
+        for shape, weight, options in (
+            ((2, 8, 9, 8), (12, 4, 3, 3), {"padding": 1, "groups": 2}),
+            ((1, 3, 8, 8, 8), (5, 3, 2, 3, 2), {"stride": (2, 1, 1), "dilation": (1, 2, 1)}),
+            ((70, 8, 34), (136, 8, 3), {}),
+        ):
+            f = getattr(F, f"conv{len(shape) - 2}d")
+            given = [torch.randn(s).to(dtype) for s in (shape, weight, weight[:1])]
+            here, there = ([t.detach().to(device, kind).requires_grad_() for t in given] for device, kind in (("cpu", torch.float64), ("cuda", dtype)))
+            y, Y = f(*here, **options), f(*there, **options)
+            g = torch.randn(y.shape).to(dtype)
+            y.backward(g.double())
+            Y.backward(g.cuda())
+            for a, b in ((y, Y), *((p.grad, q.grad) for p, q in zip(here, there, strict=True))):
+                same(a.to(dtype), b, 2 * tolerance)
+    matmul.allow_tf32 = cudnn.allow_tf32 = False
+    assert (about_one.cuda() @ about_one.cuda()).item() == F.conv1d(about_one[None].cuda(), about_one[None].cuda()).item() > 1
+
+
 def transforms():
     """Fourier transforms of lengths of several factors, of prime ones and of one."""
     for dtype in (torch.float32, torch.float64):
@@ -314,7 +348,7 @@ def normalizations():
 def main(names):
     torch.manual_seed(0)
     torch.backends.cudnn.allow_tf32 = False
-    for part in (sorting, running, reductions, indices, products, transforms, solvers, decompositions, sequences, normalizations):
+    for part in (sorting, running, reductions, indices, products, tensor_cores, transforms, solvers, decompositions, sequences, normalizations):
         if not names or part.__name__ in names:
             part()
     print("agree")

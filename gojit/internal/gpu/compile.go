@@ -11,27 +11,53 @@ import (
 	"unsafe"
 
 	"github.com/torchjit/torchjit/gojit/internal/archive/safefile"
+	"github.com/torchjit/torchjit/gojit/internal/kernel/cuda"
 	"github.com/torchjit/torchjit/gojit/internal/source"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // options keep products and sums apart (each is rounded, as on the processor) and functions exact. A device that the compiler knows gets its own
 // instructions, a newer one PTX of the newest architecture that the compiler knows, which the driver translates when the module is loaded.
 func (v *Device) options() (options []string, binary bool) {
-	own := v.major*10 + v.minor
-	newest := int32(0)
+	newest := v.architecture()
+	kind := "compute"
+	if binary = newest == v.major*10+v.minor; binary {
+		kind = "sm"
+	}
+	return []string{fmt.Sprintf("--gpu-architecture=%s_%d", kind, newest), "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true", "--std=c++17"}, binary
+}
+
+// architecture is the one that texts are compiled for: the newest that the compiler and the device know, 90 for a compute capability of 9.0.
+func (v *Device) architecture() int32 {
+	own, newest := v.major*10+v.minor, int32(0)
 	for _, architecture := range v.driver.architectures() {
 		if architecture <= own {
 			newest = max(newest, architecture)
 		}
 	}
 	if newest == 0 {
-		newest = own // the compiler says what it does not know
+		return own // the compiler says what it does not know
 	}
-	kind := "compute"
-	if binary = newest == own; binary {
-		kind = "sm"
+	return newest
+}
+
+// TensorCores implements kernel.Runner. Of float32 products are rounded to TF32, where that is allowed; for float64 only those of 8.0, 9.0 and 10.0 are faster than
+// other arithmetic.
+func (b *Backend) TensorCores(d tensor.Device, of tensor.DType, convolution bool) (bool, error) {
+	v, err := b.Device(d)
+	if err != nil {
+		return false, err
 	}
-	return []string{fmt.Sprintf("--gpu-architecture=%s_%d", kind, newest), "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true", "--std=c++17"}, binary
+	from := cuda.TensorCoresFrom(of)
+	switch {
+	case from == 0 || v.architecture() < from:
+		return false, nil
+	case of == tensor.Float32 && convolution:
+		return TF32Convolutions.IsSet(), nil
+	case of == tensor.Float32:
+		return TF32Products.IsSet(), nil
+	}
+	return of != tensor.Float64 || v.minor == 0 && v.major <= 10, nil
 }
 
 // architectures are those that the compiler knows, 90 for a compute capability of 9.0.

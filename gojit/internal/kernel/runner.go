@@ -17,6 +17,8 @@ type Runner interface {
 	RunRoutine(r *Routine, tensors []*tensor.Tensor, numbers []int64) error
 	// Multiply has a library of the device multiply matrices. done is false where there is none, or it has no form of these.
 	Multiply(p *Product) (done bool, err error)
+	// TensorCores reports whether routines may multiply numbers of a type by a device's tensor cores: it has them, and what programs chose allows it.
+	TensorCores(d tensor.Device, of tensor.DType, convolution bool) (bool, error)
 	// Convolve has a library of the device convolve, as Multiply.
 	Convolve(c *Convolution) (done bool, err error)
 	// Transform has a library of the device transform rows by Fourier, as Multiply.

@@ -21,6 +21,20 @@ const (
 	Width      = 256
 )
 
+// TensorCoresFrom returns the architecture from which on tensor cores multiply numbers of a type, 90 for a compute capability of 9.0, 0 for none.
+func TensorCoresFrom(d tensor.DType) int32 {
+	switch d {
+	case tensor.Float16:
+		return 75
+	case tensor.BFloat16, tensor.Float32, tensor.Float64:
+		return 80
+	}
+	return 0
+}
+
+// TensorCores is the name of the text of products that uses them.
+const TensorCores = "product_mma"
+
 // RoutineText returns the text of a routine for its types: T0 is the first of them in memory, C0 what is computed with, load0 and store0 go from
 // one to the other, combine is the routine's way to combine two. ENTRY_ and the name of the entry point is defined.
 func RoutineText(r *kernel.Routine) (string, error) {
@@ -37,14 +51,17 @@ func RoutineText(r *kernel.Routine) (string, error) {
 	}
 	p := &printer{}
 	p.line("typedef struct { i64 n, tensors; char *at[%d]; i64 *failed; i64 number[%d]; } Args;", MaxTensors, MaxNumbers)
-	p.line("#define WIDTH %d\n#define ENTRY_%s", Width, r.Entry)
+	p.line("#define WIDTH %d\n#define ENTRY_%s\n#define TEXT_%s", Width, r.Entry, r.Text)
+	if r.Text == TensorCores {
+		p.line("#define FROM_ARCHITECTURE %d", TensorCoresFrom(r.Types[0]))
+	}
 	for i, size := range r.Sizes {
 		p.line("#define SIZE%d %d", i, size)
 	}
 	for i, memory := range r.Types {
 		computed := kernel.ComputeType(memory)
 		p.line("typedef %s T%d;", typeName(memory), i)
-		p.line("typedef %s C%d;", typeName(computed), i)
+		p.line("typedef %s C%d;\n#define T%d_IS_%s", typeName(computed), i, i, memory)
 		if memory.IsComplex() {
 			continue // they are only moved
 		}

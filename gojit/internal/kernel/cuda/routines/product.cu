@@ -1,12 +1,8 @@
-/* Products of matrices by tiles: a block of threads computes TILE by TILE elements of the result, each thread EDGE by EDGE of them in groups of GROUP
-   neighbours, from DEPTH columns and rows at a time, which the threads bring into shared memory together; those that follow are loaded meanwhile.
-   Convolutions are products whose matrices are not written down: the other entry points. Tensors: result, left, right and, where there are four,
-   what is added. T0 is read, T1 written; SIZE0 is EDGE. */
+/* Products of matrices: what is multiplied, and what becomes of the sums. How a block of threads computes a tile of TILE by TILE elements of the result is
+   another text (product_tiles.cu, product_mma.cu). Convolutions are products whose matrices are not written down: the other entry points. Tensors: result,
+   left, right and, where there are four, what is added. T0 is read, T1 written; SIZE0 is EDGE. */
 #define EDGE SIZE0
 #define TILE (16 * EDGE)
-#define DEPTH 16
-#define GROUP (sizeof(C0) == 8 ? 2 : 4)
-#define AHEAD (DEPTH * TILE / WIDTH)
 #define N(i) a.number[i]
 #define ROWS N(0)
 #define COLUMNS N(1)
@@ -17,83 +13,34 @@
 #define NUMBERS 7
 #define PART (BLOCK % PARTS)
 
-typedef struct ALIGN(GROUP * sizeof(C0)) { C0 x[GROUP]; } Group;
-
 /* What is the same for all elements of a column of the right matrix. */
 typedef struct { i64 at; i32 z, y, x; } Line;
 
-/* Element e of a tile is that of a line and of a place in the sum. Threads that follow each other have places of a line, where those lie side by side, else
-   lines; then a thread has one line. */
-#define LINE_OF(e, by_place) ((by_place) ? (e) / DEPTH : (e) % TILE)
-#define PLACE_OF(e, by_place) ((by_place) ? (e) % DEPTH : (e) / TILE)
-
-#define LOAD_FROM(LEFT, RIGHT, from) \
-	UNROLL for (int e = 0; e < AHEAD; e++) { \
-		const i64 k = (from) + PLACE_OF(e * WIDTH + thread, left_by_place), i = row + LINE_OF(e * WIDTH + thread, left_by_place); \
-		MINE(ahead)[e] = i < ROWS && k < end ? LEFT(&a, batch, i, k) : (C0)0; \
-	} \
-	UNROLL for (int e = 0; e < AHEAD; e++) { \
-		const i64 k = (from) + PLACE_OF(e * WIDTH + thread, right_by_place), j = column + LINE_OF(e * WIDTH + thread, right_by_place); \
-		MINE(ahead)[AHEAD + e] = j < COLUMNS && k < end ? RIGHT(&a, batch, k, j, MINE(line)[0]) : (C0)0; \
-	}
-
-#define MULTIPLY(LEFT, RIGHT, STORE) \
-	SHARED Group left[DEPTH][TILE / GROUP + 1], right[DEPTH][TILE / GROUP + 1]; \
-	OWN(C0, sum, EDGE * EDGE); \
-	OWN(C0, ahead, 2 * AHEAD); \
-	OWN(Line, line, 1); \
-	const i64 tile = BLOCK / PARTS, row = tile % TALL * TILE, column = tile / TALL % WIDE * TILE, batch = tile / TALL / WIDE; \
-	const i64 some = ((ALL + PARTS - 1) / PARTS + DEPTH - 1) / DEPTH * DEPTH, begin = PART * some, end = MIN(begin + some, ALL); \
-	const bool left_by_place = LEFT##_by_place(&a), right_by_place = RIGHT##_by_place(&a); \
-	THREADS { \
-		UNROLL for (int e = 0; e < EDGE * EDGE; e++) \
-			MINE(sum)[e] = 0; \
-		MINE(line)[0] = RIGHT##_line(&a, batch, column + thread % TILE); \
-		LOAD_FROM(LEFT, RIGHT, begin) \
-	} \
-	for (i64 from = begin; from < end; from += DEPTH) { \
-		THREADS UNROLL for (int e = 0; e < AHEAD; e++) { \
-			const int at = e * WIDTH + thread; \
-			((C0 *)left[PLACE_OF(at, left_by_place)])[LINE_OF(at, left_by_place)] = MINE(ahead)[e]; \
-			((C0 *)right[PLACE_OF(at, right_by_place)])[LINE_OF(at, right_by_place)] = MINE(ahead)[AHEAD + e]; \
-		} \
-		THREADS { \
-			if (from + DEPTH < end) { \
-				LOAD_FROM(LEFT, RIGHT, from + DEPTH) \
-			} \
-			UNROLL for (int k = 0; k < DEPTH; k++) { \
-				Group x[EDGE / GROUP], y[EDGE / GROUP]; \
-				UNROLL for (int g = 0; g < EDGE / GROUP; g++) { \
-					x[g] = left[k][g * 16 + thread / 16]; \
-					y[g] = right[k][g * 16 + thread % 16]; \
-				} \
-				UNROLL for (int e = 0; e < EDGE * EDGE; e++) \
-					MINE(sum)[e] = MULTIPLY_ADD(x[e / EDGE / GROUP].x[e / EDGE % GROUP], y[e % EDGE / GROUP].x[e % EDGE % GROUP], MINE(sum)[e]); \
-			} \
-		} \
-	} \
-	THREADS UNROLL for (int e = 0; e < EDGE * EDGE; e++) { \
-		const int g = e / EDGE, h = e % EDGE; \
-		const i64 i = row + (g / GROUP * 16 + thread / 16) * GROUP + g % GROUP, j = column + (h / GROUP * 16 + thread % 16) * GROUP + h % GROUP; \
-		if (i < ROWS && j < COLUMNS) \
-			STORE(&a, batch, i, j, MINE(sum)[e], (T1 *)a.at[0] + PART * N(6)); \
-	}
-
 #define AT(k) ((const T0 *)a->at[k])
+
+#ifdef TEXT_product_mma /* factors are elements as they lie in memory */
+typedef T0 Element;
+DEVICE Element element(const T0 *at) { return *at; }
+#else
+typedef C0 Element;
+DEVICE Element element(const T0 *at) { return load0(at); }
+#endif
 
 /* Matrices with steps: behind the numbers of all products those from one matrix, row and column to the next of the four tensors. */
 #define STEP_OF(k) (a->number + NUMBERS + 3 * (k))
 DEVICE i64 place_of(const Args *a, int k, i64 batch, i64 i, i64 j) { return batch * STEP_OF(k)[0] + i * STEP_OF(k)[1] + j * STEP_OF(k)[2]; }
 
 DEVICE bool left_of_by_place(const Args *a) { return STEP_OF(1)[2] == 1; }
-DEVICE C0 left_of(const Args *a, i64 batch, i64 i, i64 k) { return load0(AT(1) + place_of(a, 1, batch, i, k)); }
+DEVICE const T0 *left_of_at(const Args *a, i64 batch, i64 i, i64 k) { return AT(1) + place_of(a, 1, batch, i, k); }
+DEVICE Element left_of(const Args *a, i64 batch, i64 i, i64 k) { return element(left_of_at(a, batch, i, k)); }
 
 DEVICE bool right_of_by_place(const Args *a) { return STEP_OF(2)[1] == 1; }
 DEVICE Line right_of_line(const Args *a, i64 batch, i64 j) {
 	Line line = {0, 0, 0, 0};
 	return line;
 }
-DEVICE C0 right_of(const Args *a, i64 batch, i64 k, i64 j, Line line) { return load0(AT(2) + place_of(a, 2, batch, k, j)); }
+DEVICE const T0 *right_of_at(const Args *a, i64 batch, i64 k, i64 j) { return AT(2) + place_of(a, 2, batch, k, j); }
+DEVICE Element right_of(const Args *a, i64 batch, i64 k, i64 j, Line line) { return element(right_of_at(a, batch, k, j)); }
 
 DEVICE void store_of(const Args *a, i64 batch, i64 i, i64 j, C0 x, T1 *result) {
 	if (a->tensors == 4)
@@ -102,7 +49,7 @@ DEVICE void store_of(const Args *a, i64 batch, i64 i, i64 j, C0 x, T1 *result) {
 }
 
 #ifdef ENTRY_product
-BLOCKS(product) { MULTIPLY(left_of, right_of, store_of) }
+#define PRODUCT BLOCKS(product) { MULTIPLY(left_of, right_of, store_of) }
 #endif
 
 /* Convolutions: channels of a group on both sides, groups, then for three dimensions sizes of the input, of the result, of the kernel, strides,
@@ -136,14 +83,14 @@ DEVICE Line places_of(i64 at, i32 place, i32 high, i32 wide) {
 }
 
 /* An element of a volume of inputs under a tap of the kernel at a place of the result. */
-DEVICE C0 under(const Args *a, i64 volume, i32 z, i32 y, i32 x, i32 tap) {
+DEVICE Element under(const Args *a, i64 volume, i32 z, i32 y, i32 x, i32 tap) {
 	const Line t = places_of(0, tap, KERNEL_SIZE(1), KERNEL_SIZE(2));
 	z = z * STRIDE(0) - PADDING(0) + t.z * DILATION(0);
 	y = y * STRIDE(1) - PADDING(1) + t.y * DILATION(1);
 	x = x * STRIDE(2) - PADDING(2) + t.x * DILATION(2);
 	if ((u32)z >= (u32)IN(0) || (u32)y >= (u32)IN(1) || (u32)x >= (u32)IN(2))
-		return (C0)0;
-	return load0(AT(2) + volume + ((i64)z * IN(1) + y) * IN(2) + x);
+		return (Element)0;
+	return element(AT(2) + volume + ((i64)z * IN(1) + y) * IN(2) + x);
 }
 
 /* The place of a result that reads an input by a tap of the kernel, along one dimension; -1 where there is none. */
@@ -156,23 +103,24 @@ DEVICE i32 reader(const Args *a, int d, i32 i, i32 tap) {
 }
 
 /* An element of a volume of results that reads the input at a place by a tap of the kernel. */
-DEVICE C0 over(const Args *a, i64 volume, Line line, i32 tap) {
+DEVICE Element over(const Args *a, i64 volume, Line line, i32 tap) {
 	const Line t = places_of(0, tap, KERNEL_SIZE(1), KERNEL_SIZE(2));
 	const i32 z = reader(a, 0, line.z, t.z), y = reader(a, 1, line.y, t.y), x = reader(a, 2, line.x, t.x);
 	if (z < 0 || y < 0 || x < 0)
-		return (C0)0;
-	return load0(AT(2) + volume + ((i64)z * OUT(1) + y) * OUT(2) + x);
+		return (Element)0;
+	return element(AT(2) + volume + ((i64)z * OUT(1) + y) * OUT(2) + x);
 }
 
 DEVICE bool kernel_row_by_place(const Args *a) { return true; }
-DEVICE C0 kernel_row(const Args *a, i64 group, i64 i, i64 k) { return load0(AT(1) + (group * OUTPUTS + i) * INPUTS * VOLUME(KERNEL_SIZE) + k); }
+DEVICE const T0 *kernel_row_at(const Args *a, i64 group, i64 i, i64 k) { return AT(1) + (group * OUTPUTS + i) * INPUTS * VOLUME(KERNEL_SIZE) + k; }
+DEVICE Element kernel_row(const Args *a, i64 group, i64 i, i64 k) { return element(kernel_row_at(a, group, i, k)); }
 
 DEVICE bool input_column_by_place(const Args *a) { return false; }
 DEVICE Line input_column_line(const Args *a, i64 group, i64 j) {
 	const i64 image = j / VOLUME(OUT);
 	return places_of((image * GROUPS + group) * INPUTS * VOLUME(IN), (i32)(j - image * VOLUME(OUT)), OUT(1), OUT(2));
 }
-DEVICE C0 input_column(const Args *a, i64 group, i64 k, i64 j, Line line) {
+DEVICE Element input_column(const Args *a, i64 group, i64 k, i64 j, Line line) {
 	i32 tap = (i32)k;
 	const i32 channel = divided(&tap, (i32)VOLUME(KERNEL_SIZE));
 	return under(a, line.at + channel * VOLUME(IN), line.z, line.y, line.x, tap);
@@ -190,14 +138,14 @@ DEVICE void store_image(const Args *a, i64 channels, i64 places, i64 group, i64 
 DEVICE void store_result(const Args *a, i64 group, i64 i, i64 j, C0 x, T1 *result) { store_image(a, OUTPUTS, VOLUME(OUT), group, i, j, x, result); }
 
 #ifdef ENTRY_convolve
-BLOCKS(convolve) { MULTIPLY(kernel_row, input_column, store_result) }
+#define PRODUCT BLOCKS(convolve) { MULTIPLY(kernel_row, input_column, store_result) }
 #endif
 
 DEVICE bool kernel_column_by_place(const Args *a) { return true; }
-DEVICE C0 kernel_column(const Args *a, i64 group, i64 i, i64 k) {
+DEVICE Element kernel_column(const Args *a, i64 group, i64 i, i64 k) {
 	i32 tap = (i32)k;
 	const i32 output = divided(&tap, (i32)VOLUME(KERNEL_SIZE));
-	return load0(AT(1) + ((group * OUTPUTS + output) * INPUTS + i) * VOLUME(KERNEL_SIZE) + tap);
+	return element(AT(1) + ((group * OUTPUTS + output) * INPUTS + i) * VOLUME(KERNEL_SIZE) + tap);
 }
 
 DEVICE bool result_column_by_place(const Args *a) { return false; }
@@ -205,7 +153,7 @@ DEVICE Line result_column_line(const Args *a, i64 group, i64 j) {
 	const i64 image = j / VOLUME(IN);
 	return places_of((image * GROUPS + group) * OUTPUTS * VOLUME(OUT), (i32)(j - image * VOLUME(IN)), IN(1), IN(2));
 }
-DEVICE C0 result_column(const Args *a, i64 group, i64 k, i64 j, Line line) {
+DEVICE Element result_column(const Args *a, i64 group, i64 k, i64 j, Line line) {
 	i32 tap = (i32)k;
 	const i32 output = divided(&tap, (i32)VOLUME(KERNEL_SIZE));
 	return over(a, line.at + output * VOLUME(OUT), line, tap);
@@ -214,15 +162,16 @@ DEVICE C0 result_column(const Args *a, i64 group, i64 k, i64 j, Line line) {
 DEVICE void store_input(const Args *a, i64 group, i64 i, i64 j, C0 x, T1 *result) { store_image(a, INPUTS, VOLUME(IN), group, i, j, x, result); }
 
 #ifdef ENTRY_transpose
-BLOCKS(transpose) { MULTIPLY(kernel_column, result_column, store_input) }
+#define PRODUCT BLOCKS(transpose) { MULTIPLY(kernel_column, result_column, store_input) }
 #endif
 
 DEVICE bool result_row_by_place(const Args *a) { return true; }
-DEVICE C0 result_row(const Args *a, i64 group, i64 i, i64 k) {
+DEVICE const T0 *result_row_at(const Args *a, i64 group, i64 i, i64 k) {
 	i32 place = (i32)k;
 	const i32 places = (i32)VOLUME(OUT), image = divided(&place, places);
-	return load0(AT(1) + ((image * GROUPS + group) * OUTPUTS + i) * places + place);
+	return AT(1) + ((image * GROUPS + group) * OUTPUTS + i) * places + place;
 }
+DEVICE Element result_row(const Args *a, i64 group, i64 i, i64 k) { return element(result_row_at(a, group, i, k)); }
 
 DEVICE bool input_tap_by_place(const Args *a) { return false; }
 DEVICE Line input_tap_line(const Args *a, i64 group, i64 j) {
@@ -232,7 +181,7 @@ DEVICE Line input_tap_line(const Args *a, i64 group, i64 j) {
 	line.x = tap;
 	return line;
 }
-DEVICE C0 input_tap(const Args *a, i64 group, i64 k, i64 j, Line line) {
+DEVICE Element input_tap(const Args *a, i64 group, i64 k, i64 j, Line line) {
 	i32 place = (i32)k;
 	const i32 image = divided(&place, (i32)VOLUME(OUT));
 	const Line o = places_of(0, place, OUT(1), OUT(2));
@@ -242,5 +191,5 @@ DEVICE C0 input_tap(const Args *a, i64 group, i64 k, i64 j, Line line) {
 DEVICE void store_weight(const Args *a, i64 group, i64 i, i64 j, C0 x, T1 *result) { store1(result + (group * OUTPUTS + i) * INPUTS * VOLUME(KERNEL_SIZE) + j, x); }
 
 #ifdef ENTRY_weights
-BLOCKS(weights) { MULTIPLY(result_row, input_tap, store_weight) }
+#define PRODUCT BLOCKS(weights) { MULTIPLY(result_row, input_tap, store_weight) }
 #endif

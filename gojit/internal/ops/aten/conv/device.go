@@ -56,15 +56,16 @@ func convolveOnDevice(g conv.Convolution, transposed bool, in, weight, bias *ten
 	}
 	tensors := []*tensor.Tensor{c.Out, c.Right, c.Left}
 	ci, co, taps := g.InChannels/g.Groups, g.OutChannels/g.Groups, volumeOf(g.Kernel)
-	entry, rows, columns, depth := "convolve", co, g.Batch*volumeOf(g.Out), ci*taps
+	p := linalg.Tiles{Entry: "convolve", Rows: co, Columns: g.Batch * volumeOf(g.Out), Depth: ci * taps, Left: linalg.LinesOf(c.Right, ci*taps)}
 	if transposed {
 		tensors[1], tensors[2] = c.Left, c.Right
-		entry, rows, columns, depth = "transpose", ci, g.Batch*volumeOf(g.In), co*taps
+		p = linalg.Tiles{Entry: "transpose", Rows: ci, Columns: g.Batch * volumeOf(g.In), Depth: co * taps, Left: linalg.LinesAlong}
 	}
 	if bias != nil {
 		tensors = append(tensors, bias)
 	}
-	linalg.RunTiles(entry, rows, columns, depth, g.Groups, tensors, convolutionNumbers(&g)...)
+	p.Tensors, p.Batches, p.Numbers, p.Convolution = tensors, g.Groups, convolutionNumbers(&g), true
+	p.Run()
 	return laidOut(c.Out, channelsLast, false)
 }
 
@@ -108,7 +109,10 @@ func weightGradientOnDevice(g conv.Convolution, x, dy *tensor.Tensor, shape []in
 	c.Left, c.Right, c.Out, c.ChannelsLast = elementwise.Contiguous(x), elementwise.Contiguous(dy), out, false
 	if !elementwise.Convolve(c) {
 		ci, co := g.InChannels/g.Groups, g.OutChannels/g.Groups
-		linalg.RunTiles("weights", co, ci*volumeOf(g.Kernel), g.Batch*volumeOf(g.Out), g.Groups, []*tensor.Tensor{out, c.Right, c.Left}, convolutionNumbers(&g)...)
+		(&linalg.Tiles{
+			Entry: "weights", Rows: co, Columns: ci * volumeOf(g.Kernel), Depth: g.Batch * volumeOf(g.Out), Batches: g.Groups, Tensors: []*tensor.Tensor{out, c.Right, c.Left},
+			Numbers: convolutionNumbers(&g), Left: linalg.LinesOf(c.Right, volumeOf(g.Out)), Convolution: true,
+		}).Run()
 	}
 	return out
 }

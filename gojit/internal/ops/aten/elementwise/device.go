@@ -73,6 +73,13 @@ func Multiply(p *kernel.Product) bool {
 	return done
 }
 
+// UsesTensorCores reports whether a routine may multiply numbers of the type of t by tensor cores of its device.
+func UsesTensorCores(t *tensor.Tensor, convolution bool) bool {
+	has, err := source.Must(RunnerOf(t.Device())).TensorCores(t.Device(), t.DType(), convolution)
+	source.Throw(err)
+	return has
+}
+
 // Convolve has a library of a device convolve tensors that are on it. It reports whether there is one that does.
 func Convolve(c *kernel.Convolution) bool {
 	runner := libraryOf(c.Out, c.Left, c.Right, c.Bias)

@@ -44,16 +44,67 @@ const (
 	productPart            = 256 // what is summed at least by each of the parts that long sums are divided into
 )
 
-// RunTiles runs a routine of products whose result, a contiguous tensor, has rows and columns, for each of a number of batches, and sums over depth: of a few
-// long sums several parts, which are added afterwards. A fourth tensor is added; it broadcasts to the result.
-func RunTiles(entry string, rows, columns, depth, batches int, tensors []*tensor.Tensor, numbers ...int64) {
-	source.Check(depth <= math.MaxInt32, "a product that sums over %d elements on a GPU: at most %d", depth, math.MaxInt32)
-	out := tensors[0]
+// Tiles are a product that a routine computes by tiles.
+type Tiles struct {
+	Entry                         string
+	Rows, Columns, Depth, Batches int              // of the result, what is summed over, and how often that is done
+	Tensors                       []*tensor.Tensor // the result, contiguous, left, right and perhaps what is added, which broadcasts to the result
+	Numbers                       []int64          // that the entry takes
+	Left, Right                   Lines            // how lines of the factors lie, which are summed along
+	Convolution                   bool
+}
+
+// Lines says how the lines of a factor are read for tensor cores.
+type Lines int
+
+// The ways, by the numbers that the text of the routine knows them by.
+const (
+	LinesApart      Lines = iota // by elements, which lie anywhere
+	LinesAlong                   // by elements that lie side by side along a line
+	LinesAtOnce                  // several of them at once
+	FourLinesAtOnce              // several elements of neighbours, which lie side by side
+)
+
+const (
+	cellBytes = 16 // a GPU reads so many at once, from an address that is a multiple
+	wordBytes = 4  // of a register; a number is in one or more of them
+)
+
+// LinesOf says how lines of a factor of a type are read that begin at an address and lie so many elements apart, where those of a line are side by side.
+func LinesOf(t *tensor.Tensor, steps ...int) Lines {
+	size := t.DType().Size()
+	elements := max(wordBytes/size, 1) * 4
+	for _, step := range steps {
+		if step%elements != 0 {
+			return LinesAlong
+		}
+	}
+	if t.Address()%cellBytes != 0 {
+		return LinesAlong
+	}
+	return LinesAtOnce
+}
+
+// linesOfMatrices says how lines of matrices are read, whose elements, lines and matrices are so many elements apart.
+func linesOfMatrices(t *tensor.Tensor, along, across, batch int) Lines {
+	switch bytes := uint64(min(4*t.DType().Size(), cellBytes)); {
+	case along == 1:
+		return LinesOf(t, across, batch)
+	case across == 1 && along%4 == 0 && batch%4 == 0 && t.Address()%bytes == 0:
+		return FourLinesAtOnce
+	}
+	return LinesApart
+}
+
+// Run runs the routine: of a few long sums several parts, which are added afterwards.
+func (p *Tiles) Run() {
+	source.Check(p.Depth <= math.MaxInt32, "a product that sums over %d elements on a GPU: at most %d", p.Depth, math.MaxInt32)
+	out, tensors := p.Tensors[0], p.Tensors
 	computed := kernel.ComputeType(out.DType())
 	blocks := func(edge int) (tall, wide, all int) {
 		tile := edge * productThreads
-		tall, wide = (rows+tile-1)/tile, (columns+tile-1)/tile
-		return tall, wide, tall * wide * batches
+		tall, wide = (p.Rows+tile-1)/tile, (p.Columns+tile-1)/tile
+		return tall, wide, tall * wide * p.Batches
 	}
 	edge := productEdge
 	tall, wide, all := blocks(edge)
@@ -63,10 +114,13 @@ func RunTiles(entry string, rows, columns, depth, batches int, tensors []*tensor
 	}
 	parts := 1
 	if all < productBlocks {
-		parts = max(1, min(2*productBlocks/all, depth/productPart))
+		parts = max(1, min(2*productBlocks/all, p.Depth/productPart))
 	}
-	r := kernel.Routine{Text: "product", Entry: entry, Types: []tensor.DType{tensors[1].DType(), out.DType()}, Sizes: []int{edge}, Blocks: all * parts}
-	numbers = append([]int64{int64(rows), int64(columns), int64(depth), int64(tall), int64(wide), int64(parts), int64(out.Numel())}, numbers...)
+	r := kernel.Routine{Text: "product_tiles", Entry: p.Entry, Types: []tensor.DType{tensors[1].DType(), out.DType()}, Sizes: []int{edge}, Blocks: all * parts}
+	if elementwise.UsesTensorCores(tensors[1], p.Convolution) {
+		r.Text, r.Sizes = "product_mma", append(r.Sizes, int(p.Left), int(p.Right))
+	}
+	numbers := append([]int64{int64(p.Rows), int64(p.Columns), int64(p.Depth), int64(tall), int64(wide), int64(parts), int64(out.Numel())}, p.Numbers...)
 	if parts == 1 {
 		source.Throw(elementwise.LaunchRoutine(r, tensors, numbers...))
 		return
@@ -120,7 +174,10 @@ func sumOfProductsOnDevice(self, a, b *tensor.Tensor, shape []int) *tensor.Tenso
 	if n == 3 {
 		batches = shape[0]
 	}
-	RunTiles("product", shape[n-2], shape[n-1], a.Size(n-1), batches, tensors, steps...)
+	(&Tiles{
+		Entry: "product", Rows: shape[n-2], Columns: shape[n-1], Depth: a.Size(n - 1), Batches: batches, Tensors: tensors, Numbers: steps,
+		Left: linesOfMatrices(a, int(steps[5]), int(steps[4]), int(steps[3])), Right: linesOfMatrices(b, int(steps[7]), int(steps[8]), int(steps[6])),
+	}).Run()
 	return out
 }
 
