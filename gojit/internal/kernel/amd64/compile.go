@@ -153,6 +153,7 @@ type Generator struct {
 	Scratch  int
 	Unroll   int
 	stride   asm.Reg // of the registers of one vector of a round to those of the next, 0 where all use the same
+	shared   asm.Reg // for what all vectors of a round read in memory; 0 where there is none left
 	streams  bool    // whole vectors of outputs go past the caches
 	pointers []int
 	regOf    map[int]asm.Reg // of outputs and inputs, counted as in pointers
@@ -167,6 +168,7 @@ func (g *Generator) generate(uniform uint32) []byte {
 	g.Lower(uniform)
 	g.assignPointers(uniform)
 	g.chooseUnroll()
+	g.order()
 	g.LayOutPool()
 	g.assignRegisters()
 	for g.Unroll > 1 && g.stride == 0 && g.isLong() {

@@ -158,10 +158,20 @@ func (g *Generator) copy(u int, mode tailMode) {
 
 // together emits the body for several vectors at once: each instruction for all of them. So all loads come before all stores, which
 // between the loads keep the processor from fetching ahead.
+//
+// What all vectors read in memory is loaded once, where there is a register for it: a processor loads two vectors in a cycle.
 func (g *Generator) together(vectors int) {
 	for i := range g.Body {
+		read := g.Body[i]
+		g.loadShared(&read)
 		for u := range vectors {
-			m := g.Body[i]
+			m := read
+			if u > 0 && g.isShared(&m) {
+				m = machine{Kind: plain, op: asm.MOVAPS, w: m.w, D: m.D, s: asm.R(m.D)}
+				m.D = g.ofVector(m.D, u)
+				g.Instruction(m, u, AllLanes)
+				continue
+			}
 			m.D, m.V, m.other = g.ofVector(m.D, u), g.ofVector(m.V, u), g.ofVector(m.other, u)
 			m.s.Reg, m.chosen.Reg = g.ofVector(m.s.Reg, u), g.ofVector(m.chosen.Reg, u)
 			if m.blends() {
@@ -170,6 +180,26 @@ func (g *Generator) together(vectors int) {
 			g.Instruction(m, u, AllLanes)
 		}
 	}
+}
+
+// isShared reports whether m reads a number for all vectors into a register.
+func (g *Generator) isShared(m *machine) bool {
+	_, _, inMemory := m.s.InMemory()
+	return m.Kind == plain && inMemory && (m.op == asm.MOVUPS || m.op == asm.BROADCASTSS || m.op == asm.BROADCASTSD)
+}
+
+// loadShared has m read a register, which is loaded before, in place of memory.
+func (g *Generator) loadShared(m *machine) {
+	at, isSplatted, inMemory := m.s.InMemory()
+	if !inMemory || g.shared == 0 || m.Kind != plain && m.Kind != fusedMul || g.isShared(m) {
+		return
+	}
+	load := asm.MOVUPS
+	if isSplatted {
+		load = pair(asm.Ops[m.op].Mem == asm.Full64, asm.BROADCASTSS, asm.BROADCASTSD)
+	}
+	g.Asm.V(load, m.w, g.shared, 0, asm.M(at))
+	m.s = asm.R(g.shared)
 }
 
 // ofVector returns the register that stands for one of the body's in the instructions for vector u. Registers that stay the same for
@@ -216,7 +246,9 @@ func (g *Generator) setStride(spills bool) {
 			stride = max(stride, asm.Reg(m.imm)+1)
 		}
 	}
-	if stride*asm.Reg(g.Unroll) <= limit {
-		g.stride = stride
+	if used := stride * asm.Reg(g.Unroll); used <= limit {
+		if g.stride = stride; used < limit {
+			g.shared = limit - 1
+		}
 	}
 }

@@ -145,6 +145,7 @@ func (l *Lowerer) Lower(uniformInputs uint32) {
 		}
 		l.store(i, o)
 	}
+	l.joinExact()
 	l.prune()
 }
 

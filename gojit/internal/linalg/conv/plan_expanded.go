@@ -182,6 +182,7 @@ func (e *Expanded) Run(in, residual, out, room []float32, ahead *Ahead) {
 // some computes the blocks from lo to hi of all images together. ahead is what is read next, nil where nothing is to be fetched.
 func (e *Expanded) some(lo, hi int, in, residual, out, room []float32, ahead *Ahead) {
 	first, _ := e.shape.buffers()
+	top := 0 // the row of the buffer that a block's rows begin with
 	var watch parallel.Watch
 	for i := lo; i < hi; i++ {
 		watch.Look()
@@ -192,8 +193,8 @@ func (e *Expanded) some(lo, hi int, in, residual, out, room []float32, ahead *Ah
 			if i > lo && i%len(e.blocks) > 0 {
 				before = &e.blocks[i%len(e.blocks)-1]
 			}
-			e.expand(b, before, from, room[:first], ahead)
-			from, begin = room, b.in0
+			top = e.expand(b, before, from, room[:first], top, ahead)
+			from, begin = room[top*e.shape.Depthwise.In[2]*e.shape.Depthwise.InChannels:], b.in0
 		}
 		e.narrow(b, at, from, begin, residual, out, room[first:], ahead)
 	}
@@ -208,22 +209,30 @@ func (e *Expanded) imageOf(at int, in []float32) []float32 {
 	return in[at*g.InChannels*Volume(g.In):]
 }
 
-// expand computes the rows that a block reads, behind those that are there from the block before.
-func (e *Expanded) expand(b, before *expandedBlock, in, buffer []float32, ahead *Ahead) {
+// expand computes the rows that a block reads, behind those that are there from the block before, which begin with row top of the buffer. It returns the
+// row that they begin with.
+func (e *Expanded) expand(b, before *expandedBlock, in, buffer []float32, top int, ahead *Ahead) int {
 	g, first := e.shape.Depthwise, e.shape.First
 	row, kept := g.In[2]*g.InChannels, 0
 	if before != nil && b.kept > 0 {
 		kept = b.kept
-		copy(buffer, buffer[(b.in0-before.in0)*row:(before.in1-before.in0)*row])
+		top += b.in0 - before.in0
+	} else {
+		top = 0
+	}
+	if (top+b.in1-b.in0)*row > len(buffer) {
+		copy(buffer, buffer[top*row:(top+kept)*row])
+		top = 0
 	}
 	y0, y1 := b.in0+kept, b.in1
 	if y0 >= y1 {
-		return
+		return top
 	}
 	if first.isProduct() {
 		in = in[y0*g.In[2]*first.InChannels:][:(y1-y0)*g.In[2]*first.InChannels]
 	}
-	e.firsts[e.firstRows(y0, y1)].RunAhead(in, nil, buffer[kept*row:], ahead)
+	e.firsts[e.firstRows(y0, y1)].RunAhead(in, nil, buffer[(top+kept)*row:], ahead)
+	return top
 }
 
 // narrow computes a block of an image from what the depthwise convolution reads, which begins with a row.

@@ -7,11 +7,12 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/sparse"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 )
 
 // loan says whether an operator gets its large tensors borrowed: the views of them that it makes and forgets would keep
-// their memory from being reused. One that writes its arguments or gives views of them gets the tensors themselves.
+// their memory from being reused. One that writes its arguments, or gives views of them or objects that may have them, gets the tensors themselves.
 type loan struct {
 	name  string
 	state atomic.Uint32
@@ -49,12 +50,30 @@ func (l *loan) allowed() bool {
 	state := l.state.Load()
 	if state == unknownLoan {
 		state = borrowsNothing
-		if o := ops.Find(l.name); o != nil && !sparse.KeepsParts(l.name) && !o.Schema().IsMutable() && !slices.ContainsFunc(o.Schema().Returns, func(a schema.Argument) bool { return a.Alias != nil }) {
+		if o := ops.Find(l.name); o != nil && !sparse.KeepsParts(l.name) && !o.Schema().IsMutable() && !slices.ContainsFunc(o.Schema().Returns, mayKeep) {
 			state = borrows
 		}
 		l.state.Store(state)
 	}
 	return state == borrows
+}
+
+// mayKeep reports whether a result may be a view of an argument, or an object that has an argument: packed weights have.
+func mayKeep(result schema.Argument) bool { return result.Alias != nil || !isSeen(result.Type) }
+
+// isSeen reports whether all tensors in values of a type are seen by restore.
+func isSeen(t types.Type) bool {
+	switch t := t.(type) {
+	case *types.List:
+		return isSeen(t.Elem)
+	case *types.Optional:
+		return isSeen(t.Elem)
+	}
+	switch t.Kind() {
+	case types.KindTensor, types.KindNone, types.KindBool, types.KindInt, types.KindFloat, types.KindComplex, types.KindNumber, types.KindString, types.KindScalarType:
+		return true
+	}
+	return false
 }
 
 // giveBack replaces what is borrowed among the results, and ends the loan.

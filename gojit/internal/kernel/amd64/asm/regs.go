@@ -75,6 +75,11 @@ func M(m Mem) Operand { return Operand{mem: m, Kind: isMem} }
 // Splat is one element in memory that every lane receives; AVX-512 only.
 func Splat(m Mem) Operand { return Operand{mem: m, Kind: isSplat} }
 
+// InMemory returns an operand's place in memory, and reports whether it is there and whether every lane receives one element.
+func (o Operand) InMemory() (m Mem, isSplatted, ok bool) {
+	return o.mem, o.Kind == isSplat, o.Kind != IsReg
+}
+
 // ISA is a set of instructions that code is made for.
 type ISA uint8
 
