@@ -8,6 +8,35 @@ type holders struct{ state atomic.Int32 }
 // ownerGone is set where the owner is gone; below it is the count.
 const ownerGone = 1 << 30
 
+// flag is a bool that goroutines may see change. Whoever has alone what it is part of writes it like any other field.
+type flag uint32
+
+const (
+	unset flag = iota
+	set
+)
+
+func (f *flag) Load() bool { return atomic.LoadUint32((*uint32)(f)) != 0 }
+
+func (f *flag) Store(to bool) { f.Swap(to) }
+
+func (f *flag) Swap(to bool) (was bool) {
+	v := unset
+	if to {
+		v = set
+	}
+	return atomic.SwapUint32((*uint32)(f), uint32(v)) != 0
+}
+
+// counter counts what goroutines share. Whoever has alone what it is part of writes it like any other field.
+type counter int32
+
+func (c *counter) Load() int32 { return atomic.LoadInt32((*int32)(c)) }
+
+func (c *counter) Store(n int32) { atomic.StoreInt32((*int32)(c), n) }
+
+func (c *counter) Add(n int32) int32 { return atomic.AddInt32((*int32)(c), n) }
+
 // Hold says that somebody besides the owner of t keeps it, until LetGo.
 func (t *Tensor) Hold() { t.holders.state.Add(1) }
 
@@ -31,7 +60,7 @@ func (t *Tensor) GiveUp() {
 
 // TakeBack says that t, whose memory others may have kept, has an owner again.
 func (t *Tensor) TakeBack() {
-	if t.holders.state.And(^ownerGone)&ownerGone != 0 && t.released.Swap(false) {
+	if t.holders.state.Load()&ownerGone != 0 && t.holders.state.And(^ownerGone)&ownerGone != 0 && t.released.Swap(false) {
 		t.storage.refs.Add(1)
 	}
 }

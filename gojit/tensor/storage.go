@@ -24,7 +24,7 @@ var _ = [1]struct{}{}[Alignment-memory.Alignment] // they are the same
 type Storage struct {
 	data    []byte
 	foreign *foreignMemory
-	refs    atomic.Int32 // tensors made over the storage and not released
+	refs    counter // tensors made over the storage and not released
 	version atomic.Uint32
 	apart   atomic.Uint32 // writes of tensors that count apart: see Writes
 	// inference says that the memory was made in inference mode: its writes are not counted.
@@ -204,9 +204,10 @@ func (s *Storage) Resize(nbytes int) error {
 
 // leave ends the use by one tensor, and gives the memory back where that was the last one.
 func (s *Storage) leave() (isLast bool) {
-	if s.refs.Add(-1) != 0 {
+	if s.refs.Load() != 1 && s.refs.Add(-1) != 0 { // nobody else makes one over the storage of the last
 		return false
 	}
+	s.refs = 0
 	s.free()
 	return true
 }

@@ -25,7 +25,7 @@ type Tensor struct {
 	dtype        DType
 	device       Device
 	requiresGrad bool
-	released     atomic.Bool
+	released     flag
 	registers    uint8               // that have it, where nobody else does; see MarkTemporary
 	borrowed     bool                // see Borrow
 	onLoan       bool                // made by Borrow itself, and not a view of such a tensor
@@ -122,7 +122,7 @@ func allocate(numel, nbytes int, dtype DType, cleared bool) (*Tensor, error) {
 	o := idleTensors.take()
 	reused := o != nil
 	if reused {
-		o.tensor.released.Store(false)
+		o.tensor.released = unset
 	} else {
 		if nbytes <= smallBytes { // larger ones are checked with their storage
 			if err := CheckRoom(nbytes); err != nil {
@@ -145,7 +145,7 @@ func allocate(numel, nbytes int, dtype DType, cleared bool) (*Tensor, error) {
 			o.data = [smallBytes / 8]uint64{}
 		}
 	}
-	s.refs.Store(1)
+	s.refs = 1
 	t.storage, t.numel, t.dtype = s, numel, dtype
 	return t, nil
 }
@@ -275,7 +275,7 @@ func (t *Tensor) derive(n int) *Tensor {
 	if v == nil {
 		v = &Tensor{}
 	} else {
-		v.released.Store(false)
+		v.released = unset
 	}
 	v.storage, v.offset, v.numel, v.dtype, v.device, v.quantizer = t.storage, t.offset, t.numel, t.dtype, t.device, t.quantizer
 	v.versions = t.versions
@@ -288,7 +288,7 @@ func (t *Tensor) derive(n int) *Tensor {
 	}
 	if t.borrowed {
 		v.borrowed = true
-		v.released.Store(true)
+		v.released = set
 	} else {
 		t.storage.refs.Add(1)
 	}
@@ -398,19 +398,17 @@ func (t *Tensor) Release() {
 		}
 		return
 	}
-	t.holders.state.Store(ownerGone)
 	isLast := t.storage.leave()
 	switch isOwn := t.isOwn(); {
-	case memory.Guarding: // addresses are not used again
-	case isOwn && isLast:
+	case isOwn && isLast && !memory.Guarding: // with that addresses are not used again
 		o := (*ownTensor)(unsafe.Pointer(t))
-		o.tensor, o.storage = Tensor{}, Storage{}
-		t.released.Store(true)
+		o.tensor, o.storage = Tensor{released: set}, Storage{}
 		idleTensors.put(o)
-	case !isOwn && t.base != nil: // no view's base
-		*t = Tensor{}
-		t.released.Store(true)
+	case !isOwn && t.base != nil && !memory.Guarding: // no view's base
+		*t = Tensor{released: set}
 		idleViews.put(t)
+	default:
+		t.holders.state.Store(ownerGone)
 	}
 }
 

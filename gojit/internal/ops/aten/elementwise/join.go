@@ -105,7 +105,7 @@ func (j *Joining) run() *tensor.Tensor {
 
 // Join fills out, contiguous, with tensors.
 func Join(out *tensor.Tensor, kept []*tensor.Tensor, dim int) {
-	if joinSmall(out, kept, define.NumelOf(out.Shape()[:dim])) || joinRows(out, kept, dim) {
+	if outer := define.NumelOf(out.Shape()[:dim]); outer == 1 && joinRow(out, kept) || joinRows(out, kept, outer) {
 		return
 	}
 	at := 0
@@ -118,13 +118,10 @@ func Join(out *tensor.Tensor, kept []*tensor.Tensor, dim int) {
 	}
 }
 
-// smallJoin is the most bytes that are joined without views and threads.
-const smallJoin = 16 << 10
-
-// joinSmall fills out, contiguous, where it and its parts are small, the parts are contiguous and there is one row of them.
-func joinSmall(out *tensor.Tensor, ts []*tensor.Tensor, outer int) (done bool) {
+// joinRow fills out, contiguous, where the parts are contiguous and make one row.
+func joinRow(out *tensor.Tensor, ts []*tensor.Tensor) (done bool) {
 	d := out.DType()
-	if outer != 1 || out.Numel()*d.Size() > smallJoin || !IsElement(d) || out.IsHollow() || define.IsAway(out) {
+	if !IsElement(d) || out.IsHollow() || define.IsAway(out) {
 		return false
 	}
 	for _, t := range ts {
@@ -133,16 +130,18 @@ func joinSmall(out *tensor.Tensor, ts []*tensor.Tensor, outer int) (done bool) {
 		}
 	}
 	to := define.BytesOf(out)
+	all := len(to)
 	for _, t := range ts {
-		to = to[copy(to, define.BytesOf(t)):]
+		from := define.BytesOf(t)
+		tensor.CopyBytes(to, from, all)
+		to = to[len(from):]
 	}
 	return true
 }
 
-// joinRows fills out, contiguous, row by row from tensors that lie as it does. done is false for others, where each is one
+// joinRows fills out, contiguous, in so many rows from tensors that lie as it does. done is false for others, where each is one
 // row, and for short rows, of which a kernel handles many at a time.
-func joinRows(out *tensor.Tensor, ts []*tensor.Tensor, dim int) (done bool) {
-	outer := define.NumelOf(out.Shape()[:dim])
+func joinRows(out *tensor.Tensor, ts []*tensor.Tensor, outer int) (done bool) {
 	if outer <= 1 || out.Numel() <= outer*longestCopiedRow*len(ts) {
 		return false
 	}
@@ -190,13 +189,16 @@ func (j *Joining) Release() {
 	}
 }
 
+// smallStack is the most bytes that are stacked without views.
+const smallStack = 16 << 10
+
 // stackSmall is stack of small tensors along the first dimension.
 func stackSmall(ts []*tensor.Tensor, dim int) (out *tensor.Tensor, ok bool) {
 	if dim != 0 || len(ts) == 0 {
 		return nil, false
 	}
 	first := ts[0]
-	if n := first.Numel() * first.DType().Size(); n == 0 || n*len(ts) > smallJoin || define.IsAway(first) || first.IsHollow() || first.DType().IsQuantized() {
+	if n := first.Numel() * first.DType().Size(); n == 0 || n*len(ts) > smallStack || define.IsAway(first) || first.IsHollow() || first.DType().IsQuantized() {
 		return nil, false
 	}
 	for _, t := range ts {
@@ -205,7 +207,7 @@ func stackSmall(ts []*tensor.Tensor, dim int) (out *tensor.Tensor, ok bool) {
 		}
 	}
 	out = define.Empty(append([]int{len(ts)}, first.Shape()...), first.DType())
-	if !joinSmall(out, ts, 1) {
+	if !joinRow(out, ts) {
 		out.Release()
 		return nil, false
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/torchjit/torchjit/gojit/internal/memory"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
@@ -218,17 +219,18 @@ func selectFirst[T plainNumber](row []T, order []int64, kept []T, descending boo
 //
 //go:noinline
 func passed[T plainNumber](row []T, bound T, descending bool) int {
+	n := memory.NotBeyond(row, bound, descending)
 	if descending {
-		for j, v := range row {
+		for j, v := range row[n:] {
 			if !(v <= bound) {
-				return j
+				return n + j
 			}
 		}
 		return len(row)
 	}
-	for j, v := range row {
+	for j, v := range row[n:] {
 		if !(v >= bound) {
-			return j
+			return n + j
 		}
 	}
 	return len(row)
