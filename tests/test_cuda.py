@@ -1131,6 +1131,35 @@ print(torch.cuda.memory_stats()["copies.host_to_device"] - before)
     assert out.splitlines() == ["True " * 6 + "True", "True " * 6 + "True", "True", *drawn, "0"]
 
 
+def test_permutations(driver):
+    """Permutations are drawn on the device, each as often as the others, by its seed and anew at each replay of a graph."""
+    out = run(
+        """
+torch.randperm(3, device="cuda")
+before = torch.cuda.memory_stats()["copies.host_to_device"]
+torch.cuda.manual_seed(1)
+p, q = torch.randperm(5000, device="cuda"), torch.randperm(5000, device="cuda", dtype=torch.int32)
+torch.cuda.manual_seed(1)
+print(p.device, q.dtype, torch.equal(p, torch.randperm(5000, device="cuda")), torch.equal(p, q.long()), torch.cuda.memory_stats()["copies.host_to_device"] - before)
+print(torch.equal(p.sort()[0].cpu(), torch.arange(5000)), torch.randperm(0, device="cuda").shape, torch.randperm(1, device="cuda").tolist())
+counts = torch.zeros(27)
+for _ in range(600):
+    counts[int((torch.randperm(3, device="cuda").cpu() * torch.tensor([9, 3, 1])).sum())] += 1
+found = counts[counts > 0]
+print(len(found), ((found - 100) ** 2 / 100).sum().item() < 25)  # chi-square with five degrees of freedom: one of 7000 is above it
+g = torch.cuda.CUDAGraph()
+with torch.cuda.graph(g):
+    y = torch.randperm(50, device="cuda")
+g.replay()
+first = y.tolist()
+g.replay()
+print(first != y.tolist(), sorted(first) == sorted(y.tolist()) == list(range(50)))
+""",
+        driver,
+    )
+    assert out.splitlines() == ["cuda:0 torch.int32 True False 0", "True torch.Size([0]) [0]", "6 True", "True True"]
+
+
 def test_random_numbers_of_graphs(driver):
     """A graph draws at each replay what its calls would have drawn, and what is drawn behind it goes on from there; so does compiled code that is one launch."""
     out = run(

@@ -42,7 +42,7 @@ func CountsOf(d tensor.Device) (Counts, error) {
 	return v.Counts(), nil
 }
 
-// AllowTF32 says whether libraries may round float32 to TF32, which has 10 bits behind the point, for tensor cores: the factors of matrix products, and
+// AllowTF32 says whether libraries, and own kernels, may round float32 to TF32, which has 10 bits behind the point, for tensor cores: the factors of matrix products, and
 // what convolutions multiply. Else both are exact. As in PyTorch products are exact and convolutions are not unless a program says so.
 func AllowTF32(products, convolutions bool) {
 	gpu.TF32Products.Set(products)

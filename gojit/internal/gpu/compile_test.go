@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
@@ -60,6 +61,35 @@ func TestArchitectures(t *testing.T) {
 		options, binary := v.options()
 		if options[0] != "--gpu-architecture="+c.want || binary != c.binary {
 			t.Errorf("%d.%d: %s, %t, want %s, %t", c.major, c.minor, options[0], binary, c.want, c.binary)
+		}
+	}
+}
+
+// TestTensorCores checks which types tensor cores multiply: by what the device is, what the compiler knows and what programs chose.
+func TestTensorCores(t *testing.T) {
+	if onGPU() {
+		t.Skip("the compiler's architectures are those of the software device")
+	}
+	d := testDevice(t).driver
+	half, brain, single, double := tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64
+	for _, c := range []struct {
+		major, minor int32
+		exact        bool
+		want         []tensor.DType
+	}{
+		{7, 0, false, nil}, {7, 5, false, []tensor.DType{half}}, {8, 6, false, []tensor.DType{half}}, // the compiler knows nothing from 7.6 to 8.9
+		{9, 0, false, []tensor.DType{half, brain, single, double}}, {9, 0, true, []tensor.DType{half, brain, double}}, {12, 1, false, []tensor.DType{half, brain, single}},
+	} {
+		withSettings(t, map[Setting]bool{TF32Products: !c.exact, TF32Convolutions: !c.exact})
+		v := &Device{driver: d, major: c.major, minor: c.minor}
+		b := &Backend{devices: func() ([]*Device, error) { return []*Device{v}, nil }}
+		for _, of := range append([]tensor.DType{tensor.Complex64}, allTypes...) {
+			for _, convolution := range []bool{false, true} {
+				has, err := b.TensorCores(tensor.NewDevice(tensor.CUDA, 0), of, convolution)
+				if err != nil || has != slices.Contains(c.want, of) {
+					t.Errorf("%d.%d, exact: %t: %s, a convolution: %t: %t, %v", c.major, c.minor, c.exact, of, convolution, has, err)
+				}
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/internal/kernel"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/indexing"
 	"github.com/torchjit/torchjit/gojit/internal/rng"
 	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/tensor"
@@ -63,6 +64,19 @@ func drawThere(gen *rng.Generator, t *tensor.Tensor, draw func(here *tensor.Tens
 	if out != t {
 		source.Throw(tensor.Copy(t, out))
 	}
+}
+
+// permutationOnDevice fills a vector of a device with the integers from 0 in random order: that of as many random keys of 63 bits.
+func permutationOnDevice(t *tensor.Tensor) *tensor.Tensor {
+	if t.Numel() == 0 {
+		return t
+	}
+	keys := define.EmptyBeside(t, t.Shape(), tensor.Int64)
+	DrawBits(rng.Default(), keys)
+	values, places := indexing.SortAlong(keys, 0, false)
+	keys.Release()
+	values.Release()
+	return elementwise.To(places, t.DType())
 }
 
 // drawHere fills a tensor of a device with numbers that the processor draws.

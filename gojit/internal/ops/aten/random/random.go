@@ -528,6 +528,9 @@ func permutation(gen *rng.Generator, o views.MakeLike, n int) *tensor.Tensor {
 	if _, most, bounded := limitsOf(o.Dtype); bounded && int64(n) > most {
 		source.Raise(source.RuntimeError, "value cannot be converted to type %s without overflow", fixedNames[o.Dtype])
 	}
+	if t := o.Empty([]int{n}); t.Device().Type == tensor.CUDA && gen == rng.Default() {
+		return permutationOnDevice(t)
+	}
 	t := define.Empty([]int{n}, tensor.Int64)
 	DrawPermutation(gen, t)
 	return elementwise.To(t, o.Dtype)
