@@ -117,34 +117,12 @@ func copyDense(dst, src *Tensor, f Converter) {
 		return
 	}
 	if dst.dtype == src.dtype {
-		CopyBytes(unsafe.Slice((*byte)(dp), n*ds), unsafe.Slice((*byte)(sp), n*ss), n*ds)
+		parallel.Copy(unsafe.Slice((*byte)(dp), n*ds), unsafe.Slice((*byte)(sp), n*ss), n*ds)
 		return
 	}
 	parallel.For(n, parallelDenseGrain, func(lo, hi int) {
 		f(unsafe.Add(dp, lo*ds), ds, unsafe.Add(sp, lo*ss), ss, hi-lo)
 	})
-}
-
-// cachedPart is the most bytes that a part of a copy has whose result stays in the caches: the runtime's copy passes these with a
-// megabyte and more. Copies that write streamedBytes in all are too large for the caches and pass them in parts of streamedPart or more.
-const (
-	cachedPart    = 512 << 10
-	streamedPart  = 2 << 20
-	streamedBytes = 12 << 20
-)
-
-// CopyBytes copies bytes with all threads, for an operation that writes a number of bytes in all.
-func CopyBytes(dst, src []byte, written int) {
-	n, part := len(src), cachedPart
-	if written >= streamedBytes {
-		parts := max(1, n/streamedPart)
-		part = (n + parts - 1) / parts
-	}
-	if n <= part {
-		copy(dst, src)
-		return
-	}
-	parallel.For(n, part, func(lo, hi int) { copy(dst[lo:hi], src[lo:hi]) })
 }
 
 // shortestRow is the number of bytes from which on rows are moved one by one.

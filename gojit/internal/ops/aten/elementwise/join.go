@@ -133,7 +133,7 @@ func joinRow(out *tensor.Tensor, ts []*tensor.Tensor) (done bool) {
 	all := len(to)
 	for _, t := range ts {
 		from := define.BytesOf(t)
-		tensor.CopyBytes(to, from, all)
+		parallel.Copy(to, from, all)
 		to = to[len(from):]
 	}
 	return true

@@ -2,6 +2,7 @@ package random
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -34,16 +35,36 @@ func DrawNormal(gen *rng.Generator, t *tensor.Tensor, mean, std float64) {
 		return
 	}
 	if n := t.Numel(); n > 0 && n < normalBlock && t.IsContiguous() {
-		room := drawRooms.Get().(*drawRoom)
-		defer drawRooms.Put(room)
-		numbers := unsafe.Slice((*float64)(unsafe.Pointer(&room.results)), n)
+		var room [normalBlock]float64
+		numbers := room[:n]
 		gen.Normals(numbers)
 		for i := range numbers {
 			numbers[i] = numbers[i]*std + mean
 		}
-		tensor.ConverterOf(tensor.Float64, t.DType())(t.DataPtr(), t.DType().Size(), unsafe.Pointer(&room.results), 8, n)
+		storeNumbers(t, numbers)
 		return
 	}
+	drawNormals(gen, t, mean, std)
+}
+
+// storeNumbers converts numbers to the elements of a contiguous tensor.
+func storeNumbers(t *tensor.Tensor, numbers []float64) {
+	switch t.DType() {
+	case tensor.Float32:
+		elements := tensor.Data[float32](t)
+		for i, v := range numbers {
+			elements[i] = float32(v)
+		}
+	case tensor.Float64:
+		copy(tensor.Data[float64](t), numbers)
+	default:
+		kept := slices.Clone(numbers)
+		tensor.ConverterOf(tensor.Float64, t.DType())(t.DataPtr(), t.DType().Size(), unsafe.Pointer(&kept[0]), 8, len(kept))
+	}
+}
+
+// drawNormals is DrawNormal of real tensors of the processor with many elements, or with elements apart.
+func drawNormals(gen *rng.Generator, t *tensor.Tensor, mean, std float64) {
 	if t.Numel() < normalBlock || !t.IsContiguous() {
 		drawEach(gen, t, func(d rng.Draws) float64 { return d.Normal()*std + mean })
 		return
