@@ -38,12 +38,12 @@ func (e *expander) ln2(parts int) []float64 {
 
 // exp is 2**n * exp(r) with r = x - n*ln2. Beyond the bounds of the clamp the result is 0 or infinite.
 func (e *expander) exp(x kernel.Value) kernel.Value {
-	reduced, n, shifted := e.reducedExp(x, e.pick(-105, -746), e.pick(89, 710))
+	reduced, n, shifted := e.reducedExp(x, e.pick(-105, -746), e.pick(89, 710), 1)
 	return e.scale(reduced, n, shifted)
 }
 
-// reducedExp returns exp(r), n, and n plus roundingShift, for x clamped to [low, high].
-func (e *expander) reducedExp(x kernel.Value, low, high float64) (reduced, n, shifted kernel.Value) {
+// reducedExp returns factor*exp(r), n, and n plus roundingShift, for x clamped to [low, high]; factor is a power of two.
+func (e *expander) reducedExp(x kernel.Value, low, high, factor float64) (reduced, n, shifted kernel.Value) {
 	sign := 1.0
 	if in := &e.K.Instrs[x]; in.Op == kernel.Neg { // exp(-y) has -y and -r in place of x and r
 		x, low, high, sign = in.Args[0], -high, -low, -1
@@ -59,7 +59,7 @@ func (e *expander) reducedExp(x kernel.Value, low, high float64) (reduced, n, sh
 		if i%2 == 1 {
 			v *= sign
 		}
-		c = append(c, v)
+		c = append(c, factor*v)
 	}
 	return e.polynomial(r, c...), n, shifted
 }
@@ -84,15 +84,22 @@ func logisticOf(k *kernel.Kernel, in *kernel.Instr) (y kernel.Value, ok bool) {
 }
 
 // logistic is a / (1 + exp(y)), of halves: those of exp(y) are never denormal, and infinite only where the quotient by exp(y) is less than the smallest
-// normal number. So the power of two is one multiplication, where exp takes two.
+// normal number. So the power of two is one multiplication, where exp takes two; that of a quarter is never infinite.
 func (e *expander) logistic(a, y kernel.Value) kernel.Value {
-	reduced, n, shifted := e.reducedExp(y, e.pick(-80, -700), e.pick(89.5, 710.5))
-	half := e.number(0.5)
+	low, high, half := e.pick(-80, -700), e.pick(89.5, 710.5), e.number(0.5)
+	var sum kernel.Value
+	if e.target.Scale {
+		reduced, n, _ := e.reducedExp(y, low, high, 0.5)
+		sum = e.Add(half, e.Scale(reduced, n))
+	} else {
+		reduced, n, shifted := e.reducedExp(y, low, high, 1)
+		sum = e.fmaNumber(e.Mul(reduced, e.power(0.25, n, shifted)), 2, half)
+	}
 	numerator := half
 	if a != e.number(1) {
 		numerator = e.Mul(a, half)
 	}
-	return e.Div(numerator, e.Add(half, e.Mul(reduced, e.power(0.5, n, shifted))))
+	return e.Div(numerator, sum)
 }
 
 // exp2 is 2**n * exp(r*ln2) with r = x - n, which is exact.
