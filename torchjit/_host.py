@@ -99,12 +99,22 @@ def instance(name: str, attributes: list[str]) -> Any:
     return make
 
 
-def describe(value: Any) -> tuple[str, str, str]:
-    """The type's name and the texts of an object, for messages."""
-    name = type(value).__name__
+# The classes that PyTorch's messages about arguments of operators name with their modules: those that it has no Python for.
+_named_with_modules = {name: f"torch.{name}" for name in ("Size", "dtype", "device", "layout", "memory_format", "finfo", "iinfo", "qscheme")}
+_named_with_modules |= {"Generator": "torch._C.Generator"}
+
+
+def describe(value: Any) -> tuple[str, str, str, str]:
+    """The type's name and the texts of an object, for messages, and the type's name in those about arguments of operators."""
+    name, module = type(value).__name__, type(value).__module__
+    argument = name
+    if module == "torchjit":
+        argument = _named_with_modules.get(name, name)
+    elif module in ("torch.return_types", "torchjit.storage"):
+        argument = f"{module.replace('torchjit', 'torch')}.{name}"
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         name += f" (aka NamedTuple({', '.join(value._fields)}))"
-    return name, repr(value), str(value)
+    return name, repr(value), str(value), argument
 
 
 def cast(value: Any, kind: str) -> Any:

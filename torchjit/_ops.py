@@ -49,6 +49,11 @@ def _gives_list(schema: Any) -> bool:
     return len(schema.returns) == 1 and schema.returns[0].type.kind() == "ListType"
 
 
+def _results(found: tuple[Any, ...], is_list: bool) -> Any:
+    """What programs get of the results that a function of torch gives as tuples, lists of tensors too."""
+    return list(found) if is_list else tuple(list(x) if isinstance(x, tuple) else x for x in found)
+
+
 class OpOverload:
     """One overload of an operator: torch.ops.aten.add.Tensor."""
 
@@ -96,7 +101,7 @@ class OpOverload:
             if not _is_refused(e):
                 raise
             raise _refusal(self._schema, args, kwargs) from None
-        return (list if self._lists else tuple)(found) if isinstance(found, tuple) else found
+        return _results(found, self._lists) if isinstance(found, tuple) else found
 
     @functools.cached_property
     def _parameters(self) -> set[str]:
@@ -158,7 +163,7 @@ class OpOverloadPacket:
             if not _is_refused(e):
                 raise
             raise self._refusal(args, kwargs, e) from None
-        return (list if self._lists else tuple)(found) if isinstance(found, tuple) else found
+        return _results(found, self._lists) if isinstance(found, tuple) else found
 
     def _refusal(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: object) -> RuntimeError:
         from torchjit import _C

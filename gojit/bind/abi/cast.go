@@ -128,12 +128,12 @@ func tupleFailure(w *Word, t *types.Tuple) string {
 }
 
 // Description is what messages say of a Python object.
-type Description struct{ TypeName, Repr, text string }
+type Description struct{ TypeName, Repr, text, ArgumentName string } // ArgumentName is that of the type where it is an operator's argument
 
 // Describe asks Python what messages say of an object.
 func Describe(w *Word) (d Description) {
 	err := Host.Invoke("describe", 1, func(out *Writer) { out.Copy(w) }, func(answer *Word) error {
-		parts := []*string{&d.TypeName, &d.Repr, &d.text}
+		parts := []*string{&d.TypeName, &d.Repr, &d.text, &d.ArgumentName}
 		i := 0
 		for x := range answer.Items {
 			*parts[i] = strings.Clone(x.Text())
@@ -142,7 +142,7 @@ func Describe(w *Word) (d Description) {
 		return nil
 	})
 	if err != nil { // its repr fails
-		d = Description{kindNames[w.Kind()], "?", "?"}
+		d = Description{kindNames[w.Kind()], "?", "?", kindNames[w.Kind()]}
 	}
 	return d
 }

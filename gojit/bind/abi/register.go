@@ -151,8 +151,10 @@ func (w *Word) KindName() string {
 		return contentName(w.Content())
 	case KindToken:
 		return [...]string{"torch.dtype", "torch.device", "torch.layout", "torch.memory_format"}[w.Count()]
+	case KindSize:
+		return "torch.Size"
 	case KindObject:
-		return Describe(w).TypeName
+		return Describe(w).ArgumentName
 	}
 	return kindNames[w.Kind()]
 }

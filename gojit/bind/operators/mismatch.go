@@ -135,7 +135,7 @@ func (v *overload) refusal(f *Function, c *abi.Call) error {
 		switch i := v.parameterNamed(key.Text()); {
 		case i < 0 && key.Text() == "out":
 			if w.Tensor() == nil && !w.IsSequence() && w.Kind() != abi.KindNone {
-				return abi.TypeErrorf("%s(): argument 'out' must be Tensor, not %s", name, abi.Describe(w).TypeName)
+				return abi.TypeErrorf("%s(): argument 'out' must be Tensor, not %s", name, abi.Describe(w).ArgumentName)
 			}
 		case i < 0:
 			return abi.TypeErrorf("%s() got an unexpected keyword argument '%s'", name, key.Text())
@@ -202,7 +202,7 @@ func (v *overload) wrongElement(name string, i int, c *abi.Call) error {
 		if !isIndex(x) {
 			p := &v.parameters[i]
 			return abi.TypeErrorf("%s(): argument '%s' must be %s, but found element of type %s at pos %d",
-				name, argumentName(p.Name), argumentType(p.Argument), abi.Describe(x).TypeName, at+1)
+				name, argumentName(p.Name), argumentType(p.Argument), abi.Describe(x).ArgumentName, at+1)
 		}
 	}
 	return nil
@@ -279,7 +279,7 @@ func (v *overload) wrongType(f *Function, i int, w *abi.Word, positional bool) e
 		at := 0
 		for x := range w.Items {
 			if x.Tensor() == nil {
-				return abi.TypeErrorf("expected Tensor as element %d in argument %d, but got %s", at, i, abi.Describe(x).TypeName)
+				return abi.TypeErrorf("expected Tensor as element %d in argument %d, but got %s", at, i, abi.Describe(x).ArgumentName)
 			}
 			at++
 		}
@@ -288,7 +288,7 @@ func (v *overload) wrongType(f *Function, i int, w *abi.Word, positional bool) e
 	if positional {
 		place = fmt.Sprintf(" (position %d)", i+1-f.ownArguments())
 	}
-	return abi.TypeErrorf("%s(): argument '%s'%s must be %s, not %s", name, argumentName(p.Name), place, argumentType(p.Argument), abi.Describe(w).TypeName)
+	return abi.TypeErrorf("%s(): argument '%s'%s must be %s, not %s", name, argumentName(p.Name), place, argumentType(p.Argument), abi.Describe(w).ArgumentName)
 }
 
 // argumentName is the name of an argument in Python's functions.

@@ -424,12 +424,17 @@ func (v *overload) writeResults(c *abi.Call, out []value.Value) error {
 		return c.Writer.KeptValue(out[0])
 	case v.shows:
 		return c.Writer.KeptValue(value.OfTuple(value.NewTuple(out...)))
-	case len(out) == 1 && out[0].Kind() == value.KindList && out[0].List().Elem.Kind() == types.KindTensor:
+	case len(out) == 1 && isListOfTensors(out[0]):
 		return c.Writer.Values(abi.KindTuple, out[0].List().Items) // from Python such an operator gives a tuple
 	case len(out) == 1:
 		return c.Value(out[0])
 	case v.fields == nil:
 		return c.Writer.Values(abi.KindTuple, out)
+	}
+	for i := range out {
+		if isListOfTensors(out[i]) {
+			out[i] = value.OfTuple(value.NewTuple(out[i].List().Items...))
+		}
 	}
 	name := v.schema.Name[strings.Index(v.schema.Name, "::")+2:]
 	class, err := abi.ReturnTypeClass(name, v.fields)
@@ -439,6 +444,11 @@ func (v *overload) writeResults(c *abi.Call, out []value.Value) error {
 	c.Open(abi.KindConstruct, 1)
 	c.Object(class)
 	return c.Writer.Values(abi.KindTuple, out)
+}
+
+// isListOfTensors reports whether operators called from Python give a tuple for a result.
+func isListOfTensors(v value.Value) bool {
+	return v.Kind() == value.KindList && v.List().Elem.Kind() == types.KindTensor
 }
 
 // givenNumbers lists the bound arguments of an overload that are numbers but were given as tensors,

@@ -138,7 +138,7 @@ func dimensionOf(t *tensor.Tensor, w *abi.Word) (at int, err error) {
 	case abi.KindString:
 		return dimnames.Position(t, w.Text()), nil
 	}
-	return 0, abi.TypeErrorf("stride(): argument 'dim' (position 1) must be int, not %s", abi.Describe(w).TypeName)
+	return 0, abi.TypeErrorf("stride(): argument 'dim' (position 1) must be int, not %s", abi.Describe(w).ArgumentName)
 }
 
 func tensorDim(c *abi.Call) error {

@@ -91,8 +91,9 @@ type gradient struct {
 	owns func(t *tensor.Tensor) bool // reports whether nobody else has a gradient; nil: nobody knows
 	// defers keeps the factors of an input's gradient for later, and reports whether it did; nil: they are multiplied.
 	defers    func(in *input, left, right *tensor.Tensor) bool
-	usedSaved bool          // a saved tensor was read
-	read      map[slot]bool // what was read, where that is asked for
+	usedSaved bool                    // a saved tensor was read
+	read      map[slot]bool           // what was read, where that is asked for
+	unpacked  map[slot]*tensor.Tensor // what hooks gave back
 }
 
 // Do runs an operator and returns its first result.
@@ -191,7 +192,7 @@ func (c *gradient) In(argument int) ops.Ref {
 // saved returns the tensor of a slot, in which t is. It fails where that was written since.
 func (c *gradient) saved(at slot, t *tensor.Tensor) *tensor.Tensor {
 	c.note(at, true)
-	if unpacked, ok := c.unpack(at); ok {
+	if unpacked, ok := c.unpacked[at]; ok {
 		return unpacked
 	}
 	if in := c.find(at.argument, at.element); in != nil {
@@ -229,7 +230,7 @@ func (c *gradient) Out(i int) ops.Ref {
 	c.checkReads(c.node.reads.SparesResult(i))
 	at, t := slot{output: true, argument: i, element: -1}, c.node.out[i].Tensor()
 	c.note(at, true)
-	if unpacked, ok := c.unpack(at); ok {
+	if unpacked, ok := c.unpacked[at]; ok {
 		return unpacked
 	}
 	checkSaved(t, c.node.outputs[i].version, edge{c.node, i})

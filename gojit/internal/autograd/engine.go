@@ -312,6 +312,7 @@ func (n *Node) release() {
 
 // run computes what is given, between conjugates where the derivative is that of real numbers.
 func (c *gradient) run() {
+	c.unpack()
 	if !c.node.conjugates {
 		c.node.backward(c)
 		return

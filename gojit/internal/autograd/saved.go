@@ -48,6 +48,7 @@ type slot struct {
 
 // packed is what hooks made of a saved tensor.
 type packed struct {
+	at      slot
 	content any
 	hooks   *SavedHooks
 	made    edge // where gradients of the tensor go
@@ -72,7 +73,7 @@ func (n *Node) packHeld(m *Mode, h *SavedHooks) error {
 // pack gives the tensors that the node's derivative reads to the hooks, and lets go of all others.
 func (n *Node) pack(m *Mode, h *SavedHooks) error {
 	read := n.slotsRead()
-	n.rarely().packed = map[slot]packed{}
+	n.rarely().packed = nil
 	for i, v := range n.args {
 		switch {
 		case v.IsTensor():
@@ -132,7 +133,7 @@ func (n *Node) packOne(m *Mode, h *SavedHooks, read map[slot]bool, at slot, t *t
 		if t.Version() != version {
 			return nil, errorf("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform in-place operations on the input to a pack hook.")
 		}
-		n.rare.packed[at] = packed{content, h, made}
+		n.rare.packed = append(n.rare.packed, packed{at, content, h, made})
 	}
 	return tensor.EmptyMeta(t.Shape(), t.DType())
 }
@@ -145,21 +146,25 @@ func detachedFrom(t *tensor.Tensor, made edge, n *Node) *tensor.Tensor {
 	return t.Detach()
 }
 
-// unpack returns a saved tensor, with the history that it had.
-func (c *gradient) unpack(at slot) (*tensor.Tensor, bool) {
-	if c.node.rare == nil {
-		return nil, false
+// unpack has each tensor that hooks packed given back once, in the order in which they got them.
+func (c *gradient) unpack() {
+	if c.node.rare == nil || len(c.node.rare.packed) == 0 {
+		return
 	}
-	p, ok := c.node.rare.packed[at]
-	if !ok {
-		return nil, false
+	c.unpacked = make(map[slot]*tensor.Tensor, len(c.node.rare.packed))
+	for _, p := range c.node.rare.packed {
+		c.unpacked[p.at] = p.unpack(c.Emitter.(*emitter).mode)
 	}
-	t := must(p.hooks.Unpack(c.Emitter.(*emitter).mode, p.content)).Detach()
+}
+
+// unpack returns the saved tensor, with the history that it had.
+func (p packed) unpack(m *Mode) *tensor.Tensor {
+	t := must(p.hooks.Unpack(m, p.content)).Detach()
 	if p.made.node != nil {
 		t.SetHistory(&history{edge: p.made})
 		_ = t.SetRequiresGrad(true) // the type is that of a tensor that does
 	}
-	return t, true
+	return t
 }
 
 // slotsRead returns the slots that the derivative reads by running it on zeros: true where it reads the elements, false where it
@@ -325,11 +330,8 @@ func (n *Node) PackSaved(m *Mode, name string, h *SavedHooks) (ok bool, err erro
 		return false, nil
 	}
 	r := n.rarely()
-	if _, set := r.packed[at]; set {
+	if slices.ContainsFunc(r.packed, func(p packed) bool { return p.at == at }) {
 		return true, errorf("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.")
-	}
-	if r.packed == nil {
-		r.packed = map[slot]packed{}
 	}
 	kept, made := n.args, n.edgeFrom(at.argument, -1)
 	if at.output {

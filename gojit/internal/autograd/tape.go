@@ -44,8 +44,8 @@ type Node struct {
 
 // rare is what few nodes have.
 type rare struct {
-	packed            map[slot]packed
-	origin            *origin // while anomalies are looked for
+	packed            []packed // in the order in which hooks got them
+	origin            *origin  // while anomalies are looked for
 	context, metadata any
 }
 

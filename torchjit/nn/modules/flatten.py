@@ -36,7 +36,7 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Makes several dimensions of one.
+    """Makes several dimensions of one, which is given by its number and the new sizes, or by its name and the new names, each with its size.
 
     Takes bools, integers, floats, halves and complex numbers, of 2 dimensions. Gradients flow to the input. Raises IndexError or RuntimeError
     for other numbers of dimensions.
@@ -48,15 +48,19 @@ class Unflatten(Module):
 
     __constants__ = ["dim", "unflattened_size"]  # type: list[str]
 
-    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+    def __init__(self, dim: int | str, unflattened_size: Sequence[int] | tuple[tuple[str, int], ...]) -> None:
         super().__init__()
-        if not isinstance(dim, int):
+        if isinstance(dim, int):
+            kinds, of, element = (tuple, list), "ints", int
+        elif isinstance(dim, str):
+            kinds, of, element = (tuple,), "tuples", tuple
+        else:
             raise TypeError("invalid argument type for dim parameter")
-        if not isinstance(unflattened_size, (tuple, list)):
-            raise TypeError("unflattened_size must be a tuple of ints, but found type " + type(unflattened_size).__name__)
+        if not isinstance(unflattened_size, kinds):
+            raise TypeError(f"unflattened_size must be a tuple of {of}, but found type {type(unflattened_size).__name__}")
         for i, size in enumerate(unflattened_size):
-            if not isinstance(size, int):
-                raise TypeError(f"unflattened_size must be tuple of ints, but found element of type {type(size).__name__} at pos {i}")
+            if not isinstance(size, element):
+                raise TypeError(f"unflattened_size must be tuple of {of}, but found element of type {type(size).__name__} at pos {i}")
         self.dim = dim
         self.unflattened_size = unflattened_size
 

@@ -167,7 +167,7 @@ func fftOne(backwards bool) func(c define.Call) *tensor.Tensor {
 	}
 }
 
-// realFFT transforms real numbers; the Hermitian form goes backwards.
+// realFFT transforms real numbers; the Hermitian form goes backwards, which gives the conjugates.
 func realFFT(hermitian bool) func(c define.Call) *tensor.Tensor {
 	return func(c define.Call) *tensor.Tensor {
 		name := "rfft"
@@ -178,8 +178,24 @@ func realFFT(hermitian bool) func(c define.Call) *tensor.Tensor {
 		t, result := asReal(c.Tensor(0))
 		dim := transformedDim(t, c.Int(2))
 		t = resizeDim(t, dim, c.IntOr(1, t.Size(dim)))
-		return elementwise.To(spectral{hermitian, normOf(c)}.realAlong(t, dim), result)
+		f := spectral{false, normOf(c)}
+		if !hermitian {
+			return elementwise.To(f.realAlong(t, dim), result)
+		}
+		f.norm = otherWay(f.norm) // forwards, and conjugated: zeros among the imaginary parts are negative, as PyTorch's
+		return elementwise.To(elementwise.Conjugate(f.realAlong(t, dim)), result)
 	}
+}
+
+// otherWay returns the scaling of transforms the other way.
+func otherWay(norm string) string {
+	switch norm {
+	case "forward":
+		return "backward"
+	case "backward":
+		return "forward"
+	}
+	return norm
 }
 
 // inverseRealFFT gives real numbers from half a spectrum; the Hermitian form goes forwards.

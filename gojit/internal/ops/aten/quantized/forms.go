@@ -1,6 +1,7 @@
 package quantized
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -241,14 +242,15 @@ var quantizedFormFamily = []define.Definition{
 	throughNumbers("instance_norm", "instance_norm", 4, func(c define.Call) []value.Value {
 		return []value.Value{c.Args[1], c.Args[2], value.None, value.None, value.Bool(true), value.Float(0), c.Args[3], value.Bool(false)}
 	}),
-	throughNumbers("batch_norm", "batch_norm", 6, normalizing),
-	throughNumbers("batch_norm1d", "batch_norm", 6, normalizing),
-	throughNumbers("batch_norm2d", "batch_norm", 6, normalizing),
-	throughNumbers("batch_norm3d", "batch_norm", 6, normalizing),
-	throughRectified("batch_norm_relu", "batch_norm", 6, normalizing, positive),
-	throughRectified("batch_norm1d_relu", "batch_norm", 6, normalizing, positive),
-	throughRectified("batch_norm2d_relu", "batch_norm", 6, normalizing, positive),
-	throughRectified("batch_norm3d_relu", "batch_norm", 6, normalizing, positive),
+	throughNumbers("batch_norm", "batch_norm", 6, normalizing("quantized::batch_norm only support 2d, 3d, 4d or 5d inputs.", 2, 3, 4, 5)),
+	alias("quantized_batch_norm", "quantized::batch_norm2d"),
+	throughNumbers("batch_norm1d", "batch_norm", 6, normalizing("Expecting the input tensor of rank 2 or 3.", 2, 3)),
+	throughNumbers("batch_norm2d", "batch_norm", 6, normalizing("Expecting the input tensor of rank 4.", 4)),
+	throughNumbers("batch_norm3d", "batch_norm", 6, normalizing("Expecting the input tensor of rank 5.", 5)),
+	throughRectified("batch_norm_relu", "batch_norm", 6, normalizing("quantized::batch_norm only support 2d, 3d, 4d or 5d inputs.", 2, 3, 4, 5), positive),
+	throughRectified("batch_norm1d_relu", "batch_norm", 6, normalizing("Expecting the input tensor of rank 2 or 3.", 2, 3), positive),
+	throughRectified("batch_norm2d_relu", "batch_norm", 6, normalizing("Expecting the input tensor of rank 4.", 4), positive),
+	throughRectified("batch_norm3d_relu", "batch_norm", 6, normalizing("Expecting the input tensor of rank 5.", 5), positive),
 	alias("quantized::max_pool1d", "max_pool1d"),
 	define.Giving("quantized::dropout", func(c define.Call) *tensor.Tensor { return c.Tensor(0) }),
 	define.Giving("quantized::add.Scalar", func(c define.Call) *tensor.Tensor { return quantizedScalar(c, false) }),
@@ -262,7 +264,17 @@ var quantizedFormFamily = []define.Definition{
 	quantizedBinary("quantized::matmul", false, nil, linalg.Matmul),
 }
 
-// normalizing are the arguments of batch_norm with running statistics.
-func normalizing(c define.Call) []value.Value {
-	return []value.Value{c.Args[1], c.Args[2], c.Args[3], c.Args[4], value.Bool(false), value.Float(0), c.Args[5], value.Bool(false)}
+// normalizing gives the arguments of batch_norm with running statistics. Inputs of other ranks are refused in the words of ranks.
+func normalizing(ranks string, known ...int) func(c define.Call) []value.Value {
+	return func(c define.Call) []value.Value {
+		x, weight, bias := c.Tensor(0), c.OptionalTensor(1), c.OptionalTensor(2)
+		source.Check(weight != nil, "Weight must be provided")
+		source.Check(bias != nil, "Bias must be provided")
+		source.Check(slices.Contains(known, x.Dim()), "%s", ranks)
+		channels := x.Size(1)
+		source.Check(weight.Numel() == channels && bias.Numel() == channels, "Expect weight size to match C")
+		source.Check(c.Tensor(3).Numel() == channels, "Mean size must match channel dimension")
+		source.Check(c.Tensor(4).Numel() == channels, "Variance size must match channel dimension")
+		return []value.Value{c.Args[1], c.Args[2], c.Args[3], c.Args[4], value.Bool(false), value.Float(0), c.Args[5], value.Bool(false)}
+	}
 }
