@@ -454,11 +454,15 @@ func (t *Tensor) Return() {
 	}
 }
 
-// reuse keeps t, which nobody has any more and which is no user of its memory, for tensors that are made later.
+// reuse keeps t, which nobody has any more and which is no user of its memory, for tensors that are made later. Where memory is
+// guarded nothing is made of it: whoever has it yet finds a tensor without memory.
 func (t *Tensor) reuse() {
-	if !memory.Guarding && t.pyObject == 0 && t.history.Load() == nil && t.foreign == nil && !t.IsHeld() {
-		*t = Tensor{}
-		t.released.Store(true)
+	if t.pyObject != 0 || t.history.Load() != nil || t.foreign != nil || t.IsHeld() {
+		return
+	}
+	*t = Tensor{}
+	t.released.Store(true)
+	if !memory.Guarding {
 		idleViews.put(t)
 	}
 }
