@@ -141,6 +141,43 @@ except torch.cuda.OutOfMemoryError as e:
     assert out.splitlines() == ["4096 2097152", "0 4096 2097152", "0 True", "CUDA out of memory. Tried to allocate 4.00 GiB "]
 
 
+def test_properties(driver):
+    out = run(
+        """
+c = torch.cuda
+p = c.get_device_properties(0)
+major, minor = c.get_device_capability()
+print(c.get_device_name() == c.get_device_name("cuda:0") == p.name != "", (p.major, p.minor) == (major, minor), p.total_memory == c.mem_get_info()[1], p.multi_processor_count > 0)
+print(c.current_device(), c.device_count(), c.is_initialized())
+with c.device(0):
+    print(torch.ones(1, device="cuda").device)
+""",
+        driver,
+    )
+    assert out.splitlines() == ["True True True True", "0 1 True", "cuda:0"]
+
+
+@pytest.mark.parametrize("on", ["0", "1"])
+def test_operators_without_a_form(driver, on):
+    """They run on the processor only if asked: with copies of what they take and give, in eager and in compiled code."""
+    out = run(
+        """
+x = torch.ones(1000, device="cuda")
+f = torch.jit.trace(lambda x: torch.poisson(x * 4), torch.ones(3), check_trace=False)
+for draw in (lambda: torch.poisson(x * 4), lambda: f(x)):
+    before = torch.cuda.memory_stats()["copies.device_to_host"]
+    try:
+        y = draw()
+        print(y.device, torch.cuda.memory_stats()["copies.device_to_host"] > before, 3.5 < y.mean().item() < 4.5)
+    except NotImplementedError as e:
+        print("aten::poisson" in str(e), "cuda:0" in str(e), "GOJIT_CUDA_FALLBACK=1" in str(e))
+""",
+        driver,
+        GOJIT_CUDA_FALLBACK=on,
+    )
+    assert out.splitlines() == (["cuda:0 True True"] * 2 if on == "1" else ["True True True"] * 2)
+
+
 def test_files(driver):
     """Tensors are loaded to where they were, or to where map_location says."""
     out = run(
