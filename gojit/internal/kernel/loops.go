@@ -288,9 +288,13 @@ func integerLoops[T integer](t *loopTable, dtype tensor.DType) {
 		}
 		return a << b
 	})
+	farthest := width - 1 // leaves the sign
+	if dtype == tensor.Uint8 {
+		farthest = width
+	}
 	t[Shr][dtype] = binary(func(a, b T) T {
-		if b < 0 || b >= width {
-			b = width - 1
+		if b < 0 || b > farthest {
+			b = farthest
 		}
 		return a >> b
 	})

@@ -37,6 +37,7 @@ func FuzzKernels(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Add(uint64(1643))  // complex elements beside a reduction: masks of several rounds
+	f.Add(uint64(5920))  // an unsigned number shifted by more bits than it has
 	f.Add(uint64(13075)) // a branch by a number: its register became that of the side's result
 	f.Fuzz(func(t *testing.T, seed uint64) { compareKernel(t, seed) })
 }
