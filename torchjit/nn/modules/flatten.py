@@ -50,16 +50,14 @@ class Unflatten(Module):
 
     def __init__(self, dim: int | str, unflattened_size: Sequence[int] | tuple[tuple[str, int], ...]) -> None:
         super().__init__()
-        if isinstance(dim, int):
-            kinds, of, element = (tuple, list), "ints", int
-        elif isinstance(dim, str):
-            kinds, of, element = (tuple,), "tuples", tuple
-        else:
+        if not isinstance(dim, (int, str)):
             raise TypeError("invalid argument type for dim parameter")
-        if not isinstance(unflattened_size, kinds):
+        by_name = isinstance(dim, str)
+        of = "tuples" if by_name else "ints"
+        if not isinstance(unflattened_size, tuple if by_name else (tuple, list)):
             raise TypeError(f"unflattened_size must be a tuple of {of}, but found type {type(unflattened_size).__name__}")
         for i, size in enumerate(unflattened_size):
-            if not isinstance(size, element):
+            if not isinstance(size, tuple if by_name else int):
                 raise TypeError(f"unflattened_size must be tuple of {of}, but found element of type {type(size).__name__} at pos {i}")
         self.dim = dim
         self.unflattened_size = unflattened_size
