@@ -135,6 +135,8 @@ def tensor_cores():
                 same(a.to(dtype), b, 2 * tolerance)
     matmul.allow_tf32 = cudnn.allow_tf32 = False
     assert (about_one.cuda() @ about_one.cuda()).item() == F.conv1d(about_one[None].cuda(), about_one[None].cuda()).item() > 1
+    x, y = torch.randn(200, 65, 16), torch.randn(200, 16, 8)  # larger tiles without them
+    same(x @ y, x.cuda() @ y.cuda())
 
 
 def transforms():
