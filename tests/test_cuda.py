@@ -163,14 +163,14 @@ def test_operators_without_a_form(driver, on):
     out = run(
         """
 x = torch.ones(1000, device="cuda")
-f = torch.jit.trace(lambda x: torch.poisson(x * 4), torch.ones(3), check_trace=False)
-for draw in (lambda: torch.poisson(x * 4), lambda: f(x)):
+f = torch.jit.trace(lambda x: torch.quantize_per_tensor(x * 4, 0.5, 1, torch.quint8), torch.ones(3))
+for quantize in (lambda: torch.quantize_per_tensor(x * 4, 0.5, 1, torch.quint8), lambda: f(x)):
     before = torch.cuda.memory_stats()["copies.device_to_host"]
     try:
-        y = draw()
-        print(y.device, torch.cuda.memory_stats()["copies.device_to_host"] > before, 3.5 < y.mean().item() < 4.5)
+        y = quantize()
+        print(y.device, torch.cuda.memory_stats()["copies.device_to_host"] > before, set(y.int_repr().tolist()) == {9})
     except NotImplementedError as e:
-        print("aten::poisson" in str(e), "cuda:0" in str(e), "GOJIT_CUDA_FALLBACK=1" in str(e))
+        print("aten::quantize_per_tensor" in str(e), "cuda:0" in str(e), "GOJIT_CUDA_FALLBACK=1" in str(e))
 """,
         driver,
         GOJIT_CUDA_FALLBACK=on,
@@ -1166,6 +1166,100 @@ print(torch.cuda.memory_stats()["copies.host_to_device"] - before)
         "torch.uint8 True False", "     [0.0, 255.0] 7", "torch.float32 True False", "     [2.0, 3.0] 3", "torch.float32 True False",
     ]  # fmt: skip
     assert out.splitlines() == ["True " * 6 + "True", "True " * 6 + "True", "True", *drawn, "0"]
+
+
+def test_numbers_with_parameters(driver):
+    """Numbers whose distribution has tensors of parameters are drawn on the device: by its seed, with the moments that they must have, and anew at each replay of a graph."""
+    out = run(
+        """
+n = 40000
+def check(f, mean, variance):
+    torch.cuda.manual_seed(5)
+    before = torch.cuda.memory_stats()["copies.host_to_device"]
+    a, b = f(), f()
+    torch.cuda.manual_seed(5)
+    again = f()
+    copies = torch.cuda.memory_stats()["copies.host_to_device"] - before
+    same, other, a = torch.equal(a, again), torch.equal(a, b), a.double().cpu()
+    within = abs(a.mean().item() - mean) < 4.5 * (variance / n) ** 0.5 and abs(a.var().item() / variance - 1) < 0.06
+    assert (a.min() >= 0, same, other, within) == (True, True, False, True) and copies == 0, (mean, a.mean(), variance, a.var(), same, other, copies)
+full = lambda v, d=torch.float32: torch.full((n,), v, dtype=d, device="cuda")
+for rate in (0.5, 9.0, 15.0, 400.0):
+    for d in (torch.float32, torch.float64, torch.float16):
+        check(lambda: torch.poisson(full(rate, d)), rate, rate)
+for count, p in ((10.0, 0.3), (10.0, 0.8), (100.0, 0.3), (1000.0, 0.9)):
+    check(lambda: torch.binomial(full(count), torch.full((1,), p, device="cuda")), count * p, count * p * (1 - p))
+for shape in (0.9, 1.0, 5.0, 100.0):
+    check(lambda: torch._standard_gamma(full(shape)), shape, shape)
+parts = torch._sample_dirichlet(torch.tensor([[0.5, 1.0, 2.0]], device="cuda").expand(n, 3)).cpu()
+print((parts.mean(0) - torch.tensor([1, 2, 4]) / 7).abs().max().item() < 0.006, (parts.sum(1) - 1).abs().max().item() < 1e-6)
+shape, x = torch.tensor([0.2, 1.0, 3.0, 9.0]), torch.tensor([0.3, 4.0, 2.0, 9.5])
+there = shape.cuda().requires_grad_()
+torch._standard_gamma(there).sum().backward()
+print(torch.allclose(torch._standard_gamma_grad(shape.cuda(), x.cuda()).cpu(), torch._standard_gamma_grad(shape, x)), there.grad.device, torch.poisson(full(1.0)[:0]).shape)
+print(torch.poisson(torch.tensor([0.0, -1.0], device="cuda")).tolist(), torch.binomial(full(3.0)[:2], torch.tensor([0.0, 1.0], device="cuda")).tolist())
+g = torch.cuda.CUDAGraph()
+rates = full(20.0)
+with torch.cuda.graph(g):
+    y = torch.poisson(rates)
+g.replay()
+first = y.tolist()
+g.replay()
+print(first != y.tolist())
+try:
+    torch.binomial(full(3.0), torch.tensor([0.5]))
+except RuntimeError as e:
+    print(e)
+""",
+        driver,
+    )
+    assert out.splitlines() == [
+        "True True", "True cuda:0 torch.Size([0])", "[0.0, nan] [0.0, 3.0]", "True", "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
+    ]  # fmt: skip
+
+
+def test_classes_of_distributions(driver):
+    """All of torch.distributions on the device of their parameters: samples are there, functions of them agree with the processor, gradients flow."""
+    out = run(
+        """
+def t(*v):
+    return torch.tensor(v)
+two = torch.eye(2)
+cases = dict(
+    Gamma=(t(1.0, 2.0), t(2.0, 1.0)), Beta=(t(1.0), t(2.0)), Dirichlet=(t(1.0, 2.0),), Poisson=(t(3.0),), StudentT=(t(3.0),), Binomial=(10, t(0.5)), NegativeBinomial=(t(10.0), t(0.5)),
+    Chi2=(t(3.0),), FisherSnedecor=(t(3.0), t(3.0)), VonMises=(t(3.0), t(3.0)), Gumbel=(t(3.0), t(3.0)), Multinomial=(4, t(0.5, 0.5)), Categorical=(t(0.5, 0.5),), Bernoulli=(t(0.3),), Cauchy=(t(0.0), t(1.0)),
+    ContinuousBernoulli=(t(0.3),), Exponential=(t(2.0),), Geometric=(t(0.3),), HalfCauchy=(t(1.0),), HalfNormal=(t(1.0),), Kumaraswamy=(t(1.0), t(2.0)), Laplace=(t(0.0), t(1.0)), LKJCholesky=(3, t(1.0)),
+    LogNormal=(t(0.0), t(1.0)), LogisticNormal=(t(0.0, 1.0), t(1.0, 1.0)), LowRankMultivariateNormal=(t(0.0, 0.0), torch.ones(2, 1), t(1.0, 1.0)), MultivariateNormal=(t(0.0, 0.0), two), Normal=(t(0.0), t(1.0)),
+    OneHotCategorical=(t(0.5, 0.5),), Pareto=(t(1.0), t(1.0)), RelaxedBernoulli=(t(1.0), t(0.3)), RelaxedOneHotCategorical=(t(1.0), t(0.5, 0.5)), Uniform=(t(0.0), t(1.0)), Weibull=(t(1.0), t(1.0)),
+    Wishart=(t(3.0), two),
+)
+there = lambda x: x.cuda() if isinstance(x, torch.Tensor) else x
+functions = dict(
+    sample=lambda d, x: d.sample(), rsample=lambda d, x: d.rsample(), log_prob=lambda d, x: d.log_prob(x), cdf=lambda d, x: d.cdf(x), entropy=lambda d, x: d.entropy(), mean=lambda d, x: d.mean,
+    variance=lambda d, x: d.variance, mode=lambda d, x: d.mode, enumerate_support=lambda d, x: d.enumerate_support(), expand=lambda d, x: d.expand((2, *d.batch_shape)).sample(),
+)
+compared = 0
+for name, parameters in cases.items():
+    made = getattr(torch.distributions, name)
+    here, far = made(*parameters), made(*map(there, parameters))
+    x = here.sample()
+    for what, f in functions.items():
+        try:
+            want = f(here, x)
+        except (NotImplementedError, AttributeError):
+            continue
+        got = f(far, there(x))
+        assert (got.device.type, got.shape, got.dtype) == ("cuda", want.shape, want.dtype), (name, what, got)
+        assert what in ("sample", "rsample", "expand") or torch.allclose(got.cpu(), want, 1e-4, 1e-5, equal_nan=True), (name, what, got, want)
+        compared += 1
+    if made.has_rsample:
+        leaves = [there(p).requires_grad_() if isinstance(p, torch.Tensor) else p for p in parameters]
+        made(*leaves).rsample().sum().backward()
+print(compared)
+""",
+        driver,
+    )
+    assert int(out) > 230
 
 
 def test_permutations(driver):

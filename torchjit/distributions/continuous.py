@@ -161,7 +161,7 @@ class Laplace(_LocationScale):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         eps = torch.finfo(self.loc.dtype).eps
-        u = torch.empty(self._extended_shape(sample_shape), dtype=self.loc.dtype).uniform_(eps - 1, 1)
+        u = torch.empty(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device).uniform_(eps - 1, 1)
         return self.loc - self.scale * u.sign() * torch.log1p(-u.abs())
 
     def log_prob(self, value: Any) -> Any:
@@ -191,11 +191,11 @@ class Cauchy(_LocationScale):
 
     @property
     def mean(self) -> Any:
-        return torch.full(self._extended_shape(), math.nan, dtype=self.loc.dtype)
+        return torch.full(self._extended_shape(), math.nan, dtype=self.loc.dtype, device=self.loc.device)
 
     @property
     def variance(self) -> Any:
-        return torch.full(self._extended_shape(), math.inf, dtype=self.loc.dtype)
+        return torch.full(self._extended_shape(), math.inf, dtype=self.loc.dtype, device=self.loc.device)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         return self.loc + self.loc.new_empty(self._extended_shape(sample_shape)).cauchy_() * self.scale
@@ -404,7 +404,7 @@ class Gumbel(_LocationScale):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         limits = torch.finfo(self.loc.dtype)
-        u = torch.empty(self._extended_shape(sample_shape), dtype=self.loc.dtype).uniform_(limits.tiny, 1 - limits.eps)
+        u = torch.empty(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device).uniform_(limits.tiny, 1 - limits.eps)
         return self.loc - self.scale * (-u.log()).log()
 
     def log_prob(self, value: Any) -> Any:

@@ -95,7 +95,7 @@ class Bernoulli(_Binary, ExponentialFamily):
         return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        values = torch.arange(2, dtype=self._param.dtype).view((-1,) + (1,) * len(self._batch_shape))
+        values = torch.arange(2, dtype=self._param.dtype, device=self._param.device).view((-1,) + (1,) * len(self._batch_shape))
         return values.expand((-1, *self._batch_shape)) if expand else values
 
 
@@ -214,7 +214,7 @@ class Binomial(_Binary):
         return -(torch.exp(log_prob) * log_prob).sum(0)
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        values = torch.arange(1 + self._count(), dtype=self._param.dtype).view((-1,) + (1,) * len(self._batch_shape))
+        values = torch.arange(1 + self._count(), dtype=self._param.dtype, device=self._param.device).view((-1,) + (1,) * len(self._batch_shape))
         return values.expand((-1, *self._batch_shape)) if expand else values
 
 
@@ -306,7 +306,7 @@ class Categorical(Distribution):
 
     @property
     def mean(self) -> Any:
-        return torch.full(self._extended_shape(), float("nan"), dtype=self.probs.dtype)
+        return torch.full(self._extended_shape(), float("nan"), dtype=self.probs.dtype, device=self.probs.device)
 
     @property
     def mode(self) -> Any:
@@ -314,7 +314,7 @@ class Categorical(Distribution):
 
     @property
     def variance(self) -> Any:
-        return torch.full(self._extended_shape(), float("nan"), dtype=self.probs.dtype)
+        return torch.full(self._extended_shape(), float("nan"), dtype=self.probs.dtype, device=self.probs.device)
 
     def sample(self, sample_shape: Any = ()) -> Any:
         shape = torch.Size(sample_shape)
@@ -332,7 +332,7 @@ class Categorical(Distribution):
         return -(logits * self.probs).sum(-1)
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        values = torch.arange(self._num_events, dtype=torch.long).view((-1,) + (1,) * len(self._batch_shape))
+        values = torch.arange(self._num_events, dtype=torch.long, device=self._param.device).view((-1,) + (1,) * len(self._batch_shape))
         return values.expand((-1, *self._batch_shape)) if expand else values
 
 
@@ -405,7 +405,7 @@ class OneHotCategorical(_OfCategorical):
 
     def enumerate_support(self, expand: bool = True) -> Any:
         n = self.event_shape[0]
-        values = torch.eye(n, dtype=self.probs.dtype).view((n,) + (1,) * len(self.batch_shape) + (n,))
+        values = torch.eye(n, dtype=self.probs.dtype, device=self.probs.device).view((n,) + (1,) * len(self.batch_shape) + (n,))
         return values.expand((n, *self.batch_shape, n)) if expand else values
 
 
@@ -468,7 +468,7 @@ class Multinomial(_OfCategorical):
         return torch.lgamma(value.sum(-1) + 1) - torch.lgamma(value + 1).sum(-1) + (logits * value).sum(-1)
 
     def entropy(self) -> Any:
-        n = torch.tensor(float(self.total_count))
+        n = torch.tensor(float(self.total_count), device=self.probs.device)
         counts = Binomial(self.total_count, self.probs, validate_args=False).enumerate_support(False)[1:]
         weights = torch.exp(Binomial(self.total_count, self.probs, validate_args=False).log_prob(counts))
         return n * self._categorical.entropy() - torch.lgamma(n + 1) + (weights * torch.lgamma(counts + 1)).sum((0, -1))

@@ -31,7 +31,8 @@ def broadcast_all(*values: Any) -> Any:
     if not all(isinstance(v, (torch.Tensor, int, float)) for v in values):
         raise ValueError("Input arguments must all be instances of numbers.Number, torch.Tensor or objects implementing __torch_function__.")
     like = next((v for v in values if isinstance(v, torch.Tensor)), None)
-    made = [v if isinstance(v, torch.Tensor) else torch.tensor(float(v), dtype=None if like is None else like.dtype) for v in values]
+    options: dict[str, Any] = {} if like is None else {"dtype": like.dtype, "device": like.device}
+    made = [v if isinstance(v, torch.Tensor) else torch.tensor(float(v), **options) for v in values]
     return torch.broadcast_tensors(*made)
 
 

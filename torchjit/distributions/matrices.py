@@ -25,7 +25,7 @@ def _noise(shape: Any, like: Any) -> Any:
 
 
 def _batch_capacitance_tril(W: Any, D: Any) -> Any:  # noqa: N803
-    return torch.linalg.cholesky(W.mT / D.unsqueeze(-2) @ W + torch.eye(W.shape[-1], dtype=W.dtype))
+    return torch.linalg.cholesky(W.mT / D.unsqueeze(-2) @ W + torch.eye(W.shape[-1], dtype=W.dtype, device=W.device))
 
 
 def _batch_lowrank_logdet(W: Any, D: Any, capacitance_tril: Any) -> Any:  # noqa: N803
@@ -99,7 +99,7 @@ class LowRankMultivariateNormal(Distribution):
         """The Cholesky factor of the covariance matrix."""
         w, d = self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag
         root = d.sqrt().unsqueeze(-1)
-        inner = (w / root) @ (w / root).mT + torch.eye(d.shape[-1], dtype=d.dtype)
+        inner = (w / root) @ (w / root).mT + torch.eye(d.shape[-1], dtype=d.dtype, device=d.device)
         return (root * torch.linalg.cholesky(inner)).expand(self._batch_shape + self._event_shape + self._event_shape)
 
     @lazy_property
@@ -154,7 +154,7 @@ class LKJCholesky(Distribution):
         self.dim = dim
         self.concentration: torch.Tensor = torch.as_tensor(concentration, dtype=None if isinstance(concentration, torch.Tensor) else torch.get_default_dtype())
         marginal = self.concentration + 0.5 * (dim - 2)
-        offset = torch.cat([self.concentration.new_zeros((1,)), torch.arange(dim - 1, dtype=self.concentration.dtype)])
+        offset = torch.cat([self.concentration.new_zeros((1,)), torch.arange(dim - 1, dtype=self.concentration.dtype, device=self.concentration.device)])
         self._beta = Beta(offset + 0.5, marginal.unsqueeze(-1) - 0.5 * offset)
         super().__init__(self.concentration.size(), torch.Size((dim, dim)), validate_args)
 
@@ -174,7 +174,7 @@ class LKJCholesky(Distribution):
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
         diagonal = value.diagonal(dim1=-1, dim2=-2)[..., 1:]
-        order = 2 * (self.concentration - 1).unsqueeze(-1) + self.dim - torch.arange(2, self.dim + 1)
+        order = 2 * (self.concentration - 1).unsqueeze(-1) + self.dim - torch.arange(2, self.dim + 1, device=self.concentration.device)
         less = self.dim - 1
         alpha = self.concentration + 0.5 * less
         norm = 0.5 * less * math.log(math.pi) + torch.mvlgamma(alpha - 0.5, less) - torch.lgamma(alpha) * less
@@ -217,7 +217,7 @@ class Wishart(ExponentialFamily):
         super().__init__(batch, events, validate_args=validate_args)
         factors = {"scale_tril": lambda m: m, "covariance_matrix": torch.linalg.cholesky, "precision_matrix": _inverse_factor}
         self._unbroadcasted_scale_tril = factors[name](matrix)
-        self._dist_chi2 = Chi2(self.df.unsqueeze(-1) - torch.arange(events[-1], dtype=matrix.dtype).expand(batch + events[-1:]))
+        self._dist_chi2 = Chi2(self.df.unsqueeze(-1) - torch.arange(events[-1], dtype=matrix.dtype, device=matrix.device).expand(batch + events[-1:]))
 
     def _expand_into(self, made: Any, shape: Any) -> None:
         made._unbroadcasted_scale_tril, made._dist_chi2 = self._unbroadcasted_scale_tril, self._dist_chi2.expand(shape + self.event_shape[-1:])
@@ -290,7 +290,7 @@ class Wishart(ExponentialFamily):
 
     def _digamma(self) -> Any:
         p = self._event_shape[-1]
-        return torch.digamma((self.df / 2).unsqueeze(-1) - torch.arange(p, dtype=self.df.dtype).div(2)).sum(-1)
+        return torch.digamma((self.df / 2).unsqueeze(-1) - torch.arange(p, dtype=self.df.dtype, device=self.df.device).div(2)).sum(-1)
 
     def entropy(self) -> Any:
         p, nu = self._event_shape[-1], self.df

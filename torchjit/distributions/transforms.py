@@ -598,7 +598,7 @@ class HalfCauchy(_Half):
 
     @property
     def mean(self) -> Any:
-        return torch.full(self._extended_shape(), math.inf, dtype=self.scale.dtype)
+        return torch.full(self._extended_shape(), math.inf, dtype=self.scale.dtype, device=self.scale.device)
 
     @property
     def variance(self) -> Any:
@@ -808,7 +808,7 @@ class LogitRelaxedBernoulli(Distribution):
         shape = self._extended_shape(sample_shape)
         eps = torch.finfo(self.probs.dtype).eps
         probs = self.probs.expand(shape).clamp(min=eps, max=1 - eps)
-        u = torch.rand(shape, dtype=probs.dtype).clamp(min=eps, max=1 - eps)
+        u = torch.rand(shape, dtype=probs.dtype, device=probs.device).clamp(min=eps, max=1 - eps)
         return (u.log() - (-u).log1p() + probs.log() - (-probs).log1p()) / self.temperature
 
     def log_prob(self, value: Any) -> Any:

@@ -31,7 +31,7 @@ def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
     n = mat.shape[-1]
     if not -n <= diag < n:
         raise ValueError(f"diag ({diag}) provided is outside [{-n}, {n - 1}].")
-    return mat[..., torch.ones(n, n).tril(diag).bool()]
+    return mat[..., torch.ones(n, n, device=mat.device).tril(diag).bool()]
 
 
 def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
@@ -42,5 +42,5 @@ def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
         raise ValueError(f"The size of last dimension is {count} which cannot be expressed as the lower triangular part of a square D x D matrix.")
     side = round(n)
     made = vec.new_zeros(vec.shape[:-1] + (side, side))
-    made[..., torch.ones(side, side).tril(diag).bool()] = vec
+    made[..., torch.ones(side, side, device=vec.device).tril(diag).bool()] = vec
     return made

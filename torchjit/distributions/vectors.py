@@ -170,14 +170,14 @@ def _inverse_factor(precision: Any) -> Any:
     """The Cholesky factor of the inverse of a matrix."""
     turned = torch.linalg.cholesky(precision.flip((-2, -1)))
     upper = turned.flip((-2, -1)).mT
-    return torch.linalg.solve_triangular(upper, torch.eye(precision.shape[-1], dtype=precision.dtype), upper=False)
+    return torch.linalg.solve_triangular(upper, torch.eye(precision.shape[-1], dtype=precision.dtype, device=precision.device), upper=False)
 
 
 def _dirichlet_grad(x: Any, concentration: Any, total: Any) -> Any:
     """How a sample of a beta distribution moves with the first concentration while the uniform number behind it stays: what the distribution function
     gains by the concentration over its density, and over 1 - x. The function is integrated by 64 nodes, its derivative is a central difference."""
     kept, x, a, b = x.dtype, x.double(), concentration.double(), (total - concentration).double()
-    steps = torch.arange(1, 64, dtype=torch.double)
+    steps = torch.arange(1, 64, dtype=torch.double, device=x.device)
     nodes, vectors = torch.linalg.eigh(torch.diag(steps / (4 * steps**2 - 1).sqrt(), 1) + torch.diag(steps / (4 * steps**2 - 1).sqrt(), -1))
     at, weights = (nodes + 1) / 2, vectors[0] ** 2
 

@@ -60,15 +60,15 @@ func (v *Device) SetRandomState(seed, offset uint64) error {
 // numbersAtOnce is how many numbers a thread draws at once.
 const numbersAtOnce = 4
 
-// Draw returns how n numbers are drawn, and moves the stream on. As many threads draw as CUDA's programs have drawing.
-func (b *Backend) Draw(d tensor.Device, n, turn int) (kernel.Draws, error) {
+// Draw implements kernel.Runner: it returns how n numbers are drawn, and moves the stream on. As many threads draw as CUDA's programs have drawing.
+func (b *Backend) Draw(d tensor.Device, n, turn, turns int) (kernel.Draws, error) {
 	v, err := b.Device(d)
 	if err != nil {
 		return kernel.Draws{}, err
 	}
 	blocks := max(1, min(int(v.units)*int(v.threads)/cuda.Width, (n+cuda.Width-1)/cuda.Width))
 	draws := kernel.Draws{Threads: blocks * cuda.Width}
-	moved := uint64((n-1)/(draws.Threads*turn)+1) * numbersAtOnce
+	moved := uint64((n-1)/(draws.Threads*turn)+1) * uint64(turns) * numbersAtOnce
 	if c := v.Stream().capture.Load(); c != nil {
 		return draws, c.draw(&draws, moved)
 	}

@@ -362,7 +362,7 @@ func TestGraphsThatDraw(t *testing.T) {
 	check(t, v.Seed(7))
 	g := capturedOn(t, v, s, nil, func() {
 		for want := range 2 {
-			draws := must(backend.Draw(v.Place(), 8, numbersAtOnce))
+			draws := must(backend.Draw(v.Place(), 8, numbersAtOnce, 1))
 			if draws.Offset != uint64(want*numbersAtOnce) || draws.State == nil {
 				t.Errorf("a kernel of a graph draws by %+v", draws)
 			}

@@ -26,8 +26,8 @@ type Runner interface {
 	// Solve has a library of the device factorize matrices, or solve with factors, as Multiply. Where it did not, what it was to overwrite is as before.
 	Solve(w *MatrixWork) (done bool, err error)
 	// Draw returns what a routine draws n random numbers of a device with, whose stream of random numbers is moved on. A turn is how many numbers a thread
-	// makes of what it draws at once.
-	Draw(d tensor.Device, n, turn int) (Draws, error)
+	// makes of what it draws at once; for numbers that take several turns these are how many.
+	Draw(d tensor.Device, n, turn, turns int) (Draws, error)
 }
 
 // Draws says how random numbers are drawn: by how many threads, and from which place of the stream of a seed on. In a capture the device has the seed and the

@@ -52,7 +52,7 @@ func drawThere(gen *rng.Generator, t *tensor.Tensor, draw func(here *tensor.Tens
 		out = define.EmptyBeside(t, t.Shape(), t.DType())
 	}
 	runner := source.Must(elementwise.RunnerOf(t.Device()))
-	draws, err := runner.Draw(t.Device(), t.Numel(), turn)
+	draws, err := runner.Draw(t.Device(), t.Numel(), turn, 1)
 	source.Throw(err)
 	numbers, tensors := []int64{int64(draws.Threads), int64(draws.Seed), int64(draws.Offset)}, []*tensor.Tensor{out}
 	if draws.State != nil {
@@ -64,6 +64,39 @@ func drawThere(gen *rng.Generator, t *tensor.Tensor, draw func(here *tensor.Tens
 	if out != t {
 		source.Throw(tensor.Copy(t, out))
 	}
+}
+
+// turnsOfNumber are more turns than a number takes whose distribution has parameters, but in one case of very many: the stream moves on by them.
+const turnsOfNumber = 64
+
+// drawByOnDevice draws a number for each element of parameters, of which some are on a device, where they are broadcast.
+func drawByOnDevice(result tensor.DType, distribution string, parameters ...*tensor.Tensor) *tensor.Tensor {
+	both := elementwise.BroadcastTensors(parameters)
+	for _, p := range parameters {
+		source.Check(p.OnDevice() && p.Device() == parameters[0].Device(), "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
+			parameters[0].Device(), p.Device())
+	}
+	out := define.EmptyBeside(parameters[0], both[0].Shape(), result)
+	if out.Numel() == 0 {
+		return out
+	}
+	runner := source.Must(elementwise.RunnerOf(out.Device()))
+	draws, err := runner.Draw(out.Device(), out.Numel(), 1, turnsOfNumber)
+	source.Throw(err)
+	r := kernel.Routine{Text: "random_parameters", Entry: distribution, Types: []tensor.DType{result}, Sizes: []int{1, len(parameters)}, Threads: out.Numel()}
+	tensors, numbers := []*tensor.Tensor{out}, []int64{int64(draws.Threads), int64(draws.Seed), int64(draws.Offset), turnsOfNumber}
+	for i, p := range parameters {
+		step := int64(0)
+		if p.Numel() > 1 {
+			p, step = elementwise.Contiguous(both[i]), 1
+		}
+		r.Types, tensors, numbers = append(r.Types, p.DType()), append(tensors, p), append(numbers, step)
+	}
+	if draws.State != nil {
+		tensors = append(tensors, draws.State)
+	}
+	source.Throw(elementwise.LaunchRoutine(r, tensors, numbers...))
+	return out
 }
 
 // permutationOnDevice fills a vector of a device with the integers from 0 in random order: that of as many random keys of 63 bits.

@@ -2,6 +2,7 @@ package random
 
 import (
 	"math"
+	"slices"
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/ops/aten/define"
@@ -160,12 +161,27 @@ func gammaNumber(d rng.Draws, alpha float64) float64 {
 	}
 }
 
-// drawnFrom gives a number for each element of the parameters, which are broadcast.
-func drawnFrom(gen *rng.Generator, result tensor.DType, f func(d rng.Draws, at []float64) float64, parameters ...*tensor.Tensor) *tensor.Tensor {
+// distribution draws a number for each element of its parameters. entry is what the text "random_parameters" of routines calls it.
+type distribution struct {
+	entry  string
+	number func(d rng.Draws, at []float64) float64
+}
+
+var (
+	poissonNumbers  = distribution{"poisson_numbers", func(d rng.Draws, at []float64) float64 { return poissonNumber(d, at[0]) }}
+	binomialNumbers = distribution{"binomial_numbers", func(d rng.Draws, at []float64) float64 { return binomialNumber(d, at[0], at[1]) }}
+	gammaNumbers    = distribution{"gamma_numbers", func(d rng.Draws, at []float64) float64 { return gammaNumber(d, at[0]) }}
+)
+
+// draw gives a number for each element of the parameters, which are broadcast. Those of a device are drawn there, but by a generator that a program has made.
+func (f distribution) draw(gen *rng.Generator, result tensor.DType, parameters ...*tensor.Tensor) *tensor.Tensor {
+	if onDevice(parameters) && gen == rng.Default() {
+		return drawByOnDevice(result, f.entry, parameters...)
+	}
 	both := elementwise.BroadcastTensors(parameters)
 	data := make([][]float64, len(both))
 	for i, p := range both {
-		data[i] = tensor.Data[float64](elementwise.Contiguous(elementwise.To(p, tensor.Float64)))
+		data[i] = tensor.Data[float64](elementwise.Contiguous(source.Must(elementwise.To(p, tensor.Float64).ToDevice(tensor.Device{}))))
 	}
 	out := define.Empty(both[0].Shape(), tensor.Float64)
 	dst := tensor.Data[float64](out)
@@ -178,54 +194,69 @@ func drawnFrom(gen *rng.Generator, result tensor.DType, f func(d rng.Draws, at [
 			for j := range data {
 				at[j] = data[j][i]
 			}
-			dst[i] = f(d, at)
+			dst[i] = f.number(d, at)
 		}
 	})
-	return elementwise.To(out, result)
+	return source.Must(elementwise.To(out, result).ToDevice(parameters[0].Device()))
 }
 
-// poissonOf draws counts with the rates in a tensor.
+func onDevice(ts []*tensor.Tensor) bool {
+	return slices.ContainsFunc(ts, func(t *tensor.Tensor) bool { return t.OnDevice() })
+}
+
+// poissonOf draws counts with the rates in a tensor. On a device nobody looks at the rates before: a negative one gives no number.
 func poissonOf(c define.Call) *tensor.Tensor {
 	rates := c.Tensor(0)
 	define.CheckFloating("poisson_cpu", rates)
-	for _, v := range tensor.Data[float64](elementwise.Contiguous(elementwise.To(rates, tensor.Float64))) {
-		source.Check(v >= 0, "invalid Poisson rate, expected rate to be non-negative")
+	if !rates.OnDevice() {
+		for _, v := range tensor.Data[float64](elementwise.Contiguous(elementwise.To(rates, tensor.Float64))) {
+			source.Check(v >= 0, "invalid Poisson rate, expected rate to be non-negative")
+		}
 	}
-	return drawnFrom(c.Generator(1), rates.DType(), func(d rng.Draws, at []float64) float64 { return poissonNumber(d, at[0]) }, rates)
+	return poissonNumbers.draw(c.Generator(1), rates.DType(), rates)
 }
 
 func binomialOf(c define.Call) *tensor.Tensor {
 	source.Check(c.Tensor(0).DType().IsFloating(), "binomial only supports floating-point dtypes for count, got: %s", c.Tensor(0).DType().CppName())
 	source.Check(c.Tensor(1).DType().IsFloating(), "binomial only supports floating-point dtypes for prob, got: %s", c.Tensor(1).DType().CppName())
-	return drawnFrom(c.Generator(2), c.Tensor(0).DType(), func(d rng.Draws, at []float64) float64 { return binomialNumber(d, at[0], at[1]) }, c.Tensor(0), c.Tensor(1))
+	return binomialNumbers.draw(c.Generator(2), c.Tensor(0).DType(), c.Tensor(0), c.Tensor(1))
+}
+
+// leastNormal is the smallest normal number of the type that numbers of a distribution are computed in for results of a type, and epsilon what one is apart
+// from the next number.
+func leastNormal(d tensor.DType) (least, epsilon float64) {
+	if d == tensor.Float64 {
+		return math.SmallestNonzeroFloat64 * (1 << 52), 0x1p-52
+	}
+	return math.SmallestNonzeroFloat32 * (1 << 23), 0x1p-23
 }
 
 func standardGamma(c define.Call) *tensor.Tensor {
 	x := c.Tensor(0)
-	smallest := math.SmallestNonzeroFloat64 * (1 << 52)
-	if x.DType() != tensor.Float64 {
-		smallest = math.SmallestNonzeroFloat32 * (1 << 23)
-	}
-	return drawnFrom(c.Generator(1), x.DType(), func(d rng.Draws, at []float64) float64 { return max(smallest, gammaNumber(d, at[0])) }, x)
+	least, _ := leastNormal(x.DType())
+	drawn := gammaNumbers.draw(c.Generator(1), tensor.Float64, x)
+	return elementwise.To(define.Apply("clamp", drawn, least), x.DType())
 }
 
 // dirichlet draws vectors of positive numbers whose sum is one.
 func dirichlet(c define.Call) *tensor.Tensor {
 	x := c.Tensor(0)
 	source.Check(x.DType().IsFloating() && x.Dim() > 0, "dirichlet only supports floating-point dtypes and at least one dimension, got: %s", x.DType().CppName())
-	drawn := drawnFrom(c.Generator(1), tensor.Float64, func(d rng.Draws, at []float64) float64 { return gammaNumber(d, at[0]) }, x)
-	data, n := tensor.Data[float64](drawn), x.Size(x.Dim()-1)
-	smallest, epsilon := math.SmallestNonzeroFloat64*(1<<52), 0x1p-52
-	if x.DType() != tensor.Float64 {
-		smallest, epsilon = math.SmallestNonzeroFloat32*(1<<23), 0x1p-23
+	drawn := gammaNumbers.draw(c.Generator(1), tensor.Float64, x)
+	if drawn.OnDevice() {
+		least, epsilon := leastNormal(x.DType())
+		parts := define.Apply("div.Tensor", drawn, define.Apply("sum.dim_IntList", drawn, []int{-1}, true))
+		return elementwise.To(define.Apply("clamp", parts, least, 1-epsilon), x.DType())
 	}
+	data, n := tensor.Data[float64](drawn), x.Size(x.Dim()-1)
+	least, epsilon := leastNormal(x.DType())
 	for from := 0; from < len(data); from += n {
 		row, sum := data[from:from+n], 0.0
 		for _, v := range row {
 			sum += v
 		}
 		for i := range row {
-			row[i] = min(max(row[i]/sum, smallest), 1-epsilon)
+			row[i] = min(max(row[i]/sum, least), 1-epsilon)
 		}
 	}
 	return elementwise.To(drawn, x.DType())
@@ -270,7 +301,7 @@ func digamma(x float64) float64 {
 
 var DistributionFamily = []define.Definition{
 	define.Giving("_standard_gamma_grad", func(c define.Call) *tensor.Tensor {
-		return special.MappedPairs(elementwise.OperandOf(c, 0), elementwise.OperandOf(c, 1), gammaSlope)
+		return special.MappedPairs(elementwise.OperandOf(c, 0), elementwise.OperandOf(c, 1), gammaSlope, "slope_of_gamma")
 	}).OnZeros(),
 	define.Giving("poisson", poissonOf).With(ops.Def{Grad: define.ConstantGrad, Tags: ops.Constant}).OnZeros(),
 	define.Giving("binomial", binomialOf).OnZeros(),

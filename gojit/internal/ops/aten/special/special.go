@@ -73,9 +73,9 @@ func mapEach[T float32 | float64](dst, src []T, f func(float64) float64) {
 // functionWork is what a special function of one element is as elements of a loop.
 const functionWork = 64
 
-// MappedPairs applies a function of two numbers elementwise.
-func MappedPairs(a, b elementwise.Operand, f func(x, y float64) float64) *tensor.Tensor {
-	return mappedPairs(a, b, f, form{})
+// MappedPairs applies a function of two numbers elementwise, which the text "special_two" of routines has as an entry.
+func MappedPairs(a, b elementwise.Operand, f func(x, y float64) float64, entry string) *tensor.Tensor {
+	return mappedPairs(a, b, f, form{entry: entry})
 }
 
 func mappedPairs(a, b elementwise.Operand, f func(x, y float64) float64, there form) *tensor.Tensor {
