@@ -767,7 +767,7 @@ other = torch.cuda.CUDAGraph()
 with torch.cuda.graph(other):
     x + 1
 s = torch.cuda.Stream()
-for f in (lambda: x.sum().item(), lambda: torch.cuda.synchronize(), lambda: s.synchronize(), lambda: s.query(), lambda: x[:, at], lambda: torch.randperm(3, device="cuda"),
+for f in (lambda: x.sum().item(), lambda: torch.cuda.synchronize(), lambda: s.synchronize(), lambda: s.query(), lambda: x[:, at],
           lambda: torch.ones(3).cuda(), lambda: x.nonzero(), lambda: n // n, lambda: other.replay(), lambda: s.record_event().synchronize(),
           lambda: torch.cuda.manual_seed(1), lambda: torch.cuda.get_rng_state(), lambda: (torch.manual_seed(1), torch.rand(3, device="cuda"))):
     g = torch.cuda.CUDAGraph()
@@ -804,7 +804,6 @@ print(y.sum().item())
         refused + "a stream is synchronized",
         refused + "a stream is queried",
         refused + "what indices are is looked at (by 'aten::index.Tensor')",
-        refused + "elements are copied from memory of the processor that is not pinned (by 'aten::randperm')",
         refused + "elements are copied from memory of the processor that is not pinned (by 'aten::to.device')",
         refused + "elements are copied to the processor (by 'aten::nonzero')",
         refused + "a division of integers looks for zeros (by 'aten::floor_divide')",

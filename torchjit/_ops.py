@@ -44,14 +44,18 @@ def _refusal(schema: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Runt
     )
 
 
-def _gives_list(schema: Any) -> bool:
-    """Whether an operator's only result is a list."""
-    return len(schema.returns) == 1 and schema.returns[0].type.kind() == "ListType"
+def _lists_of(schema: Any) -> list[bool]:
+    """Which of an operator's results are lists."""
+    return [r.type.kind() == "ListType" for r in schema.returns]
 
 
-def _results(found: tuple[Any, ...], is_list: bool) -> Any:
+def _results(found: tuple[Any, ...], lists: list[bool]) -> Any:
     """What programs get of the results that a function of torch gives as tuples, lists of tensors too."""
-    return list(found) if is_list else tuple(list(x) if isinstance(x, tuple) else x for x in found)
+    if lists == [True]:
+        return list(found)
+    if any(lists) and len(lists) == len(found):
+        return tuple(list(x) if is_list and isinstance(x, tuple) else x for x, is_list in zip(found, lists, strict=True))
+    return tuple(found)
 
 
 class OpOverload:
@@ -108,8 +112,8 @@ class OpOverload:
         return {p.name for p in self._schema.arguments}
 
     @functools.cached_property
-    def _lists(self) -> bool:
-        return _gives_list(self._schema)
+    def _lists(self) -> list[bool]:
+        return _lists_of(self._schema)
 
     def __deepcopy__(self, memo: Any = None) -> OpOverload:
         return self
@@ -180,10 +184,10 @@ class OpOverloadPacket:
         return {p.name for schema in _C._jit_get_schemas_for_operator(self._qualified_op_name) for p in schema.arguments}
 
     @functools.cached_property
-    def _lists(self) -> bool:
+    def _lists(self) -> list[bool]:
         from torchjit import _C
 
-        return any(_gives_list(schema) for schema in _C._jit_get_schemas_for_operator(self._qualified_op_name))
+        return max(map(_lists_of, _C._jit_get_schemas_for_operator(self._qualified_op_name)), default=[])
 
     def __deepcopy__(self, memo: Any = None) -> OpOverloadPacket:
         return self
