@@ -150,7 +150,7 @@ DEVICE i64 greatest_divisor(i64 a, i64 b) {
 }
 
 DEVICE i64 shift_left(i64 a, i64 b, i64 width) { return b < 0 || b >= width ? 0 : (i64)((u64)a << b); }
-DEVICE i64 shift_right(i64 a, i64 b, i64 width) { return a >> (b < 0 || b >= width ? width - 1 : b); }
+DEVICE i64 shift_right(i64 a, i64 b, i64 farthest) { return a >> (b < 0 || b > farthest ? farthest : b); }
 
 DEVICE c64 sum_c64(c64 x, c64 y) {
 	c64 z = {x.re + y.re, x.im + y.im};

@@ -285,7 +285,11 @@ func (p *printer) binary(op kernel.Op, t tensor.DType, x, y string) string {
 	case kernel.Shl:
 		return cast(t, fmt.Sprintf("shift_left(%s, %s, %d)", x, y, 8*t.Size()))
 	case kernel.Shr:
-		return cast(t, fmt.Sprintf("shift_right(%s, %s, %d)", x, y, 8*t.Size()))
+		farthest := 8*t.Size() - 1 // leaves the sign
+		if t == tensor.Uint8 {
+			farthest++
+		}
+		return cast(t, fmt.Sprintf("shift_right(%s, %s, %d)", x, y, farthest))
 	}
 	return p.unsupported("%s of %s", op, t)
 }
