@@ -53,7 +53,7 @@ int host_backwards; /* whether threads run from the last to the first: results t
 #define THREADS for (int turn = 0, thread; turn < WIDTH && (thread = host_backwards ? WIDTH - 1 - turn : turn, 1); turn++)
 #define OWN(type, name, n) static type name[WIDTH][n]
 #define MINE(name) name[thread]
-#define LANES THREADS
+#define UP_TO_WARPS THREADS
 
 #define FIRST_TO_FAIL(failed) (*(failed) == 0 ? (*(failed) = 1) : 0)
 #define UPDATES

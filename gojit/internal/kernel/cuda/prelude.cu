@@ -24,7 +24,7 @@ typedef struct { double re, im; } c128;
 #define BLOCK ((i64)blockIdx.x)
 #define SHARED __shared__
 #define THREADS for (int thread = threadIdx.x, once = 1; once && thread < WIDTH; once = 0, __syncthreads())
-#define LANES for (int thread = threadIdx.x, once = 1; once; once = 0) /* what threads do up to the next instruction of their warp */
+#define UP_TO_WARPS for (int thread = threadIdx.x, once = 1; once; once = 0) /* what threads do up to the next instruction of their warp */
 #define OWN(type, name, n) type name[n]
 #define MINE(name) name
 #define FIRST_TO_FAIL(failed) (atomicCAS((unsigned long long *)(failed), 0ull, 1ull) == 0)

@@ -124,7 +124,7 @@ typedef struct ALIGN(16) { T0 x[16 / sizeof(T0)]; } Sixteen;
 	OWN(Line, column_line, 1); \
 	const i64 tile = BLOCK / PARTS, row = tile % TALL * TILE, column = tile / TALL % WIDE * TILE, batch = tile / TALL / WIDE; \
 	const i64 some = ((ALL + PARTS - 1) / PARTS + DEPTH - 1) / DEPTH * DEPTH, begin = PART * some, end = MIN(begin + some, ALL); \
-	LANES { \
+	UP_TO_WARPS { \
 		UNROLL for (int e = 0; e < 4 * SQUARES * SQUARES; e++) \
 			MINE(sum)[e] = 0; \
 		MINE(column_line)[0] = RIGHT##_line(&a, batch, column + thread % TILE); \
@@ -136,14 +136,14 @@ typedef struct ALIGN(16) { T0 x[16 / sizeof(T0)]; } Sixteen;
 			KEEP(SIZE1, left, MINE(ahead)) \
 			KEEP(SIZE2, right, MINE(ahead) + 4 * AHEAD) \
 		} \
-		LANES { \
+		UP_TO_WARPS { \
 			if (from + DEPTH < end) { \
 				BRING(SIZE1, LEFT_AT, LEFT_ELEMENT, LEFT, MINE(ahead), row, ROWS, from + DEPTH) \
 				BRING(SIZE2, RIGHT_AT, RIGHT_ELEMENT, RIGHT, MINE(ahead) + 4 * AHEAD, column, COLUMNS, from + DEPTH) \
 			} \
 		} \
 		UNROLL for (int w = 0; w < WORDS; w += 8) { \
-			LANES { \
+			UP_TO_WARPS { \
 				UNROLL for (int e = 0; e < 4 * SQUARES; e++) \
 					MINE(x)[e] = ((const Word *)left[WARP_ROW + e / 4 * 16 + e % 2 * 8 + ACROSS])[w + e % 4 / 2 * 4 + ALONG]; \
 				UNROLL for (int e = 0; e < 2 * SQUARES; e++) \
@@ -154,7 +154,7 @@ typedef struct ALIGN(16) { T0 x[16 / sizeof(T0)]; } Sixteen;
 		} \
 		THREADS {} \
 	} \
-	LANES UNROLL for (int e = 0; e < 4 * SQUARES * SQUARES; e++) { \
+	UP_TO_WARPS UNROLL for (int e = 0; e < 4 * SQUARES * SQUARES; e++) { \
 		const int piece = e / 4; \
 		const i64 i = row + WARP_ROW + piece / SQUARES * 16 + e % 4 / 2 * 8 + ACROSS, j = column + WARP_COLUMN + piece % SQUARES * 8 + 2 * ALONG + e % 2; \
 		if (i < ROWS && j < COLUMNS) \
