@@ -99,7 +99,7 @@ def instance(name: str, attributes: list[str]) -> Any:
     return make
 
 
-# The classes that PyTorch's messages about arguments of operators name with their modules: those that it has no Python for.
+# The classes that messages about arguments of operators name with their modules: those that PyTorch has in C++, here by their names in torchjit.
 _named_with_modules = {name: f"torch.{name}" for name in ("Size", "dtype", "device", "layout", "memory_format", "finfo", "iinfo", "qscheme")}
 _named_with_modules |= {"Generator": "torch._C.Generator"}
 

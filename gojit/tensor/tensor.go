@@ -460,8 +460,7 @@ func (t *Tensor) reuse() {
 	if t.pyObject != 0 || t.history.Load() != nil || t.foreign != nil || t.IsHeld() {
 		return
 	}
-	*t = Tensor{}
-	t.released.Store(true)
+	*t = Tensor{released: set}
 	if !memory.Guarding {
 		idleViews.put(t)
 	}

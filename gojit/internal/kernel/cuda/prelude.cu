@@ -162,10 +162,13 @@ DEVICE c128 sum_c128(c128 x, c128 y) {
 	return z;
 }
 
+#define NOT_A_NUMBER __longlong_as_double(0x7ff8000000000000)
+#define INFINITE __longlong_as_double(0x7ff0000000000000)
+
 DEVICE double mantissa(double v) {
 	i32 e;
 	if (v != v || v < 0)
-		return v != v ? v : __longlong_as_double(0x7ff8000000000000);
+		return v != v ? v : NOT_A_NUMBER;
 	if (v == 0 || v > 0x1.fffffffffffffp1023)
 		return 1;
 	v = frexp(v, &e);

@@ -34,8 +34,6 @@ DEVICE double normal_of(Stream *s) {
 	return far * sine;
 }
 
-#define NOT_A_NUMBER __longlong_as_double(0x7ff8000000000000)
-#define INFINITE __longlong_as_double(0x7ff0000000000000)
 #define PARAMETER_OF(k) ((double)load##k((const T##k *)a.at[k] + i * a.number[3 + (k)]))
 #define DRAWS_BY(name, value) KERNEL(name) { \
 	const u64 *state = (const u64 *)a.at[1 + SIZE1]; \

@@ -2,8 +2,6 @@
    and what a function asks for besides. */
 #define PI 3.14159265358979323846
 #define OPERAND(k) ((double)load##k((const T##k *)a.at[k] + i * a.number[(k) - 1]))
-#define NOT_A_NUMBER __longlong_as_double(0x7ff8000000000000)
-#define INFINITE __longlong_as_double(0x7ff0000000000000)
 
 /* K of order one third at x >= 1 by its continued fraction. */
 DEVICE double steed(double x) {

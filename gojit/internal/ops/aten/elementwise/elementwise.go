@@ -327,11 +327,11 @@ func CheckBeside(t *tensor.Tensor, device tensor.Device) {
 	if t.Device() == device || !define.IsAway(t) && t.Dim() == 0 {
 		return
 	}
-	refuseMixed(device, t.Device())
+	RefuseMixed(device, t.Device())
 }
 
-// refuseMixed fails for tensors of two devices.
-func refuseMixed(a, b tensor.Device) {
+// RefuseMixed fails for tensors of two devices.
+func RefuseMixed(a, b tensor.Device) {
 	source.Throw(MixedError{source.Errorf(source.RuntimeError, source.Range{},
 		"Expected all tensors to be on the same device, but found at least two devices, %s and %s!", a, b)})
 }
@@ -345,7 +345,7 @@ func checkWritable(dst *tensor.Tensor, operands []Operand, d tensor.DType) {
 			continue
 		}
 		if define.IsAway(t) && t.Device() != dst.Device() {
-			refuseMixed(t.Device(), dst.Device())
+			RefuseMixed(t.Device(), dst.Device())
 		}
 		CheckBroadcastsTo(dst, t)
 	}

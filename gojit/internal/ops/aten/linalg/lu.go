@@ -10,8 +10,8 @@ import (
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
-func withPivoting(name string, pivot bool) {
-	source.Check(pivot, "%s: LU without pivoting is not implemented on the CPU", name)
+func checkPivoting(pivot bool) {
+	source.Check(pivot, "linalg.lu_factor: LU without pivoting is not implemented on the CPU")
 }
 
 // factorsOf factorizes matrices of the processor, or of a device whose library does.
@@ -24,13 +24,13 @@ func factorsOf(name string, a *tensor.Tensor) *luFactors {
 
 var LuFamily = []define.Definition{
 	define.Operator("linalg_lu_factor", func(c define.Call) {
-		withPivoting("linalg.lu_factor", c.Bool(1))
+		checkPivoting(c.Bool(1))
 		f := factorsOf("torch.linalg.lu_factor", c.Tensor(0))
 		f.mustBeRegular("torch.linalg.lu_factor")
 		c.Give(f.packed, f.pivots())
 	}).ByColumns(0),
 	define.Operator("linalg_lu_factor_ex", func(c define.Call) {
-		withPivoting("linalg.lu_factor", c.Bool(1))
+		checkPivoting(c.Bool(1))
 		f := factorsOf("torch.linalg.lu_factor_ex", c.Tensor(0))
 		if c.Bool(2) {
 			f.mustBeRegular("torch.linalg.lu_factor_ex")
@@ -38,7 +38,7 @@ var LuFamily = []define.Definition{
 		c.Give(f.packed, f.pivots(), f.infos())
 	}).ByColumns(0),
 	define.Deprecated(luDeprecated, define.Operator("_lu_with_info", func(c define.Call) {
-		withPivoting("linalg.lu_factor", c.Bool(1))
+		checkPivoting(c.Bool(1))
 		f := factorsOf("lu", c.Tensor(0))
 		if c.Bool(2) {
 			f.mustBeRegular("lu")
@@ -53,7 +53,7 @@ var LuFamily = []define.Definition{
 		checkFactored(c.Str(1), c.Tensor(0).Shape(), infos{here: tensor.Data[int32](elementwise.Contiguous(info))})
 	}),
 	define.Operator("linalg_lu", func(c define.Call) {
-		withPivoting("linalg.lu_factor", c.Bool(1))
+		checkPivoting(c.Bool(1))
 		f := factorsOf("linalg.lu", c.Tensor(0))
 		if f.swapsThere != nil {
 			unpacked := define.ApplyAll("lu_unpack", f.packed, f.swapsThere)

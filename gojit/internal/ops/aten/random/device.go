@@ -69,12 +69,13 @@ func drawThere(gen *rng.Generator, t *tensor.Tensor, draw func(here *tensor.Tens
 // turnsOfNumber are more turns than a number takes whose distribution has parameters, but in one case of very many: the stream moves on by them.
 const turnsOfNumber = 64
 
-// drawByOnDevice draws a number for each element of parameters, of which some are on a device, where they are broadcast.
-func drawByOnDevice(result tensor.DType, distribution string, parameters ...*tensor.Tensor) *tensor.Tensor {
+// drawWithParametersOnDevice draws a number for each element of parameters, of which some are on a device, where they are broadcast.
+func drawWithParametersOnDevice(result tensor.DType, distribution string, parameters ...*tensor.Tensor) *tensor.Tensor {
 	both := elementwise.BroadcastTensors(parameters)
 	for _, p := range parameters {
-		source.Check(p.OnDevice() && p.Device() == parameters[0].Device(), "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
-			parameters[0].Device(), p.Device())
+		if p.Device() != parameters[0].Device() {
+			elementwise.RefuseMixed(parameters[0].Device(), p.Device())
+		}
 	}
 	out := define.EmptyBeside(parameters[0], both[0].Shape(), result)
 	if out.Numel() == 0 {

@@ -176,7 +176,7 @@ var (
 // draw gives a number for each element of the parameters, which are broadcast. Those of a device are drawn there, but by a generator that a program has made.
 func (f distribution) draw(gen *rng.Generator, result tensor.DType, parameters ...*tensor.Tensor) *tensor.Tensor {
 	if onDevice(parameters) && gen == rng.Default() {
-		return drawByOnDevice(result, f.entry, parameters...)
+		return drawWithParametersOnDevice(result, f.entry, parameters...)
 	}
 	both := elementwise.BroadcastTensors(parameters)
 	data := make([][]float64, len(both))

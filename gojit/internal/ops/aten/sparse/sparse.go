@@ -53,11 +53,11 @@ var sparseForms = sync.OnceValue(func() map[string]sparseForm {
 	}
 	for name, form := range all {
 		self, out := ops.Forms(name)
-		if inPlace := define.Key(self); self != "" && all[inPlace] == nil {
-			all[inPlace] = form.inPlace(self)
+		if key := define.Key(self); self != "" && all[key] == nil {
+			all[key] = form.inPlace(self)
 		}
-		if out := define.Key(out); out != "aten::" && all[out] == nil {
-			all[out] = form.outForm(name)
+		if key := define.Key(out); out != "" && all[key] == nil {
+			all[key] = form.outForm(name)
 		}
 	}
 	return all
