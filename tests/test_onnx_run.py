@@ -159,6 +159,18 @@ def test_elements_of_mixed_types():
     )
 
 
+def test_elementwise_operators_without_a_symbolic_function():
+    """Their records say what becomes of an element."""
+    inf, nan = float("inf"), float("nan")
+    a = torch.tensor([0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e30, -1e30, 1e-30, inf, -inf, nan, 2.0])
+    b = torch.tensor([1.0, 0.0, -1.0, 2.0, -0.5, 2.0, nan, 1e30, 3.0, 1e-30, -inf, 2.0, 1.0, -0.0])
+    f = torch.special
+    check(lambda a, b: (torch.hypot(a, b), torch.logaddexp(a, b), torch.logaddexp2(a, b), torch.xlogy(a, b), torch.fmax(a, b)), (a, b))
+    check(lambda a, b: (torch.copysign(a, b), torch.heaviside(a, b), torch.atan2(a[:7], b[:7]), a.signbit(), f.xlog1py(a, b)), (a, b))
+    check(lambda a: (a.sinc(), a.logit(0.1), a.nan_to_num(1.0), f.entr(a), f.erfcx(a[:7]), f.i0e(a), a.frac(), a.exp2()), (a,), opset_version=11)
+    check(lambda a, n: (torch.xlogy(n, a), torch.addcdiv(a, a, a + 5, value=2), torch.hypot(a.half(), a.half()), n.heaviside(n)), (a[:5], torch.tensor([0, 1, 2, -1, 3])))
+
+
 def test_places():
     x, k = R(2, 4), torch.tensor([[0, 1, 2, 3], [3, 2, 0, 1]])
     check(

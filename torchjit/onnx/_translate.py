@@ -7,7 +7,7 @@ from typing import Any
 import torchjit as torch
 from torchjit import _C, _progress
 from torchjit._C._onnx import OperatorExportTypes
-from torchjit.onnx import _functions, _infer, _registry, errors
+from torchjit.onnx import _elementwise, _functions, _infer, _registry, errors
 from torchjit.onnx._globals import GLOBALS
 from torchjit.onnx._internal import jit_utils
 
@@ -101,6 +101,8 @@ class Translator:
         if domain == "aten" and GLOBALS.operator_export_type == OperatorExportTypes.ONNX_ATEN:
             return _as_aten(g, node, inputs)
         function = _registry.find(kind, self.opset)
+        if function is None and domain == "aten" and _elementwise.has_form(node, self.opset):
+            return _elementwise.export(g, node, inputs)
         if function is None:
             if domain == "aten" and GLOBALS.operator_export_type == OperatorExportTypes.ONNX_ATEN_FALLBACK:
                 return _as_aten(g, node, inputs)
