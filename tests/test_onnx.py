@@ -371,6 +371,19 @@ def test_elementwise_operators_are_exported_by_their_records():
         torch.onnx.export(model, (torch.ones(2),), io.BytesIO(), opset_version=7)
 
 
+def test_quantized_tensors_are_integers_with_a_scale():
+    ao = torch.ao.quantization
+    model = nn.Sequential(ao.QuantStub(), nn.Linear(3, 2), ao.DeQuantStub()).eval()
+    model.qconfig = ao.default_qconfig
+    ao.prepare(model, inplace=True)(torch.ones(1, 3))
+    ao.convert(model, inplace=True)
+    graph, _, _ = torch.onnx.utils._model_to_graph(model, (torch.ones(1, 3),))
+    kinds = [n.kind()[6:] for n in graph.nodes() if n.kind() != "onnx::Constant"]
+    assert kinds == ["QuantizeLinear", "DequantizeLinear", "DequantizeLinear", "Round", "Cast", "DequantizeLinear", "Gemm", "QuantizeLinear", "DequantizeLinear"]
+    with pytest.raises(torch.onnx.errors.OnnxExporterError, match="the program returns a quantized tensor, %"):
+        torch.onnx.export(model[:2], (torch.ones(1, 3),), io.BytesIO())
+
+
 class _NoForm(torch.nn.Module):
     def forward(self, x):
         return torch.relu(torch.lgamma(x))
