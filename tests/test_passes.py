@@ -136,7 +136,7 @@ def test_tuples_that_are_formatted_are_lowered():
     @torch.jit.script
     def f(x):
         sizes = (x.size(0), x.size(1))
-        return "{} {}".format(sizes, x.dim())
+        return f"{sizes} {x.dim()}"
 
     graph = f.graph.copy()
     _C._jit_pass_lower_all_tuples(graph)

@@ -135,9 +135,9 @@ def _convolution(name: str, dims: int) -> Callable[..., Any]:
     def export(g: Any, x: Any, packed: Any, scale: Any, zero: Any) -> Any:
         found = _parameters(packed)
         weight, bias = getattr(torch.ops.quantized, f"conv{dims}d_unpack")(found)
-        geometry = [list(getattr(found, what)())[-dims:] for what in ("stride", "padding", "dilation")]
+        stride, padding, dilation = (list(getattr(found, what)())[-dims:] for what in ("stride", "padding", "dilation"))
         floats = _weights(g, x, weight, bias)
-        made = _convolved(g, floats[0], floats[1], g.none() if bias is None else floats[2], *geometry, False, [0] * dims, found.groups())
+        made = _convolved(g, floats[0], floats[1], g.none() if bias is None else floats[2], stride, padding, dilation, False, [0] * dims, found.groups())
         return _result(g, name, made, scale, zero)
 
     return export
@@ -192,7 +192,7 @@ def _batch_norm(g: Any, weight: Any, bias: Any, mean: Any, var: Any, eps: Any) -
     return [weight, bias, mean, var, g.constant(False), g.constant(0.0), eps, g.constant(False)]
 
 
-for _name, _given in {
+_ARGUMENTS: dict[str, Callable[..., list[Any]]] = {
     "hardswish": lambda g: [],
     "softmax": lambda g, dim: [dim, g.none()],
     "batch_norm": _batch_norm,
@@ -203,7 +203,8 @@ for _name, _given in {
     "instance_norm": lambda g, weight, bias, eps: [
         weight, bias, g.none(), g.none(), g.constant(True), g.constant(0.0), eps, g.constant(False)
     ],
-}.items():  # fmt: skip
+}  # fmt: skip
+for _name, _given in _ARGUMENTS.items():
     _of_quantized("quantized::" + _name)(_of_operator(_name, _given))
 for _dims in (1, 2, 3):
     _of_quantized(f"quantized::batch_norm{_dims}d")(_of_operator("batch_norm", _batch_norm))
