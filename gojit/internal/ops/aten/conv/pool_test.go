@@ -72,6 +72,37 @@ func TestEmptyWindows(t *testing.T) {
 	}
 }
 
+// Outputs whose windows are equal have equal results: those of each window once, put in the place of every output.
+func TestRepeatedWindows(t *testing.T) {
+	x := opstest.RandomTensor(rand.New(rand.NewPCG(5, 6)), tensor.Float64, 2, 3, 2, 4)
+	for _, sizes := range [][2]int{{1, 50}, {50, 1}, {7, 9}, {3, 23}, {40, 3}, {40, 60}} {
+		p := Pooling{N: 2, Windows: []Windows{AdaptiveWindows(2, sizes[0]), AdaptiveWindows(4, sizes[1])}}
+		if _, ok := p.repeated(); !ok {
+			t.Fatalf("%v: no windows are repeated", sizes)
+		}
+		v, n := p.volume(x), sizes[0]*sizes[1]
+		v.list()
+		means := tensor.Data[float64](AveragePool(x, p, false, 0))
+		out, indices := maxPool(x, p)
+		maxima, at := tensor.Data[float64](out), tensor.Data[int64](indices)
+		largest, places := make([]float64, n), make([]int64, n)
+		for i := range 6 {
+			plane := tensor.Data[float64](x)[8*i : 8*i+8]
+			maxPlane(v, plane, largest, places)
+			sumPlane(v, plane, func(first int, sums []float64) {
+				for j, sum := range sums {
+					row, column := v.windows[1].at((first+j)/sizes[1]), v.windows[2].at((first+j)%sizes[1])
+					k, count := i*n+first+j, row.count()*column.count()
+					if means[k] != sum/float64(count) || maxima[k] != largest[first+j] || at[k] != places[first+j] {
+						t.Fatalf("%v, plane %d, output %d: mean %v, largest %v at %d; want %v, %v at %d",
+							sizes, i, first+j, means[k], maxima[k], at[k], sum/float64(count), largest[first+j], places[first+j])
+					}
+				}
+			})
+		}
+	}
+}
+
 func BenchmarkMaxPoolWithPlaces(b *testing.B) {
 	x := opstest.RandomTensor(rand.New(rand.NewPCG(1, 2)), tensor.Float32, 1, 16, 112, 112)
 	for name, kernel := range map[string]int{"2x2": 2, "3x3": 3} {
