@@ -737,12 +737,7 @@ func AveragePool(x *tensor.Tensor, p Pooling, includePad bool, override int) *te
 func averageIntegers(x *tensor.Tensor, p *Pooling, by []float64) *tensor.Tensor {
 	out, v := define.Empty(p.shape(x), tensor.Int64), p.volume(x).list()
 	poolPlanes(p, elementwise.Contiguous(x), out, func(plane, result []int64, _ int) {
-		sumPlane(v, plane, func(first int, sums []int64) {
-			result, by := result[first:][:len(sums)], by[first:][:len(sums)]
-			for i, sum := range sums {
-				result[i] = sum / int64(by[i])
-			}
-		})
+		meanPlane[int64](v, plane, result, by)
 	})
 	return out
 }
@@ -761,20 +756,15 @@ func averagePlanes[T interface {
 	}
 	v := p.volume(in).list()
 	poolPlanes(p, in, out, func(plane, result []T, _ int) {
-		sumPlane(v, plane, func(first int, sums []float64) {
-			result, by := result[first:][:len(sums)], by[first:][:len(sums)]
-			for i, sum := range sums {
-				result[i] = T(sum / float64(by[i]))
-			}
-		})
+		meanPlane[float64](v, plane, result, by)
 	})
 }
 
 // rowStretch is how many outputs of a row are summed at a time.
-const rowStretch = 256
+const rowStretch = 64
 
-// sumPlane calls take with the sums of the windows of a plane, some of a row at a time: first is the number of the first one.
-func sumPlane[S int64 | float64, T int64 | float32 | float64](v *volume, plane []T, take func(first int, sums []S)) {
+// meanPlane gives the sum of each window of a plane, which is of type S, divided by a number.
+func meanPlane[S int64 | float64, T int64 | float32 | float64, N float32 | float64](v *volume, plane, result []T, by []N) {
 	var watch parallel.Watch
 	var room [rowStretch]S
 	columns, next := &v.windows[2], 0
@@ -796,7 +786,10 @@ func sumPlane[S int64 | float64, T int64 | float32 | float64](v *volume, plane [
 				} else {
 					sumWindows(sums, plane, v, a, b, lo, &watch)
 				}
-				take(next, sums)
+				means, by := result[next:][:len(sums)], by[next:][:len(sums)]
+				for i, sum := range sums {
+					means[i] = T(sum / S(by[i]))
+				}
 				next += len(sums)
 			}
 		}
@@ -808,14 +801,20 @@ func sumWindows[S int64 | float64, T int64 | float32 | float64](sums []S, plane 
 	for n := range sums {
 		c := v.window(2, lo+n)
 		var sum S
-		for i := a.lo; i < a.hi; i += a.step {
+		for i := a.lo; i < a.hi && c.lo < c.hi; i += a.step {
 			for j := b.lo; j < b.hi; j += b.step {
-				row := v.at(i, j, 0)
 				if c.hi-c.lo > longRow {
 					watch.Did(c.hi - c.lo)
 				}
-				for k := row + c.lo; k < row+c.hi; k += c.step {
-					sum += S(plane[k])
+				row := plane[v.at(i, j, c.lo):][:c.hi-c.lo]
+				if c.step == 1 {
+					for _, x := range row {
+						sum += S(x)
+					}
+					continue
+				}
+				for k := 0; k < len(row); k += c.step {
+					sum += S(row[k])
 				}
 			}
 		}
