@@ -285,7 +285,7 @@ func (p *Plan[T]) panels() int {
 	return (p.geometry.OutChannels/p.geometry.Groups + columns - 1) / columns
 }
 
-// readsWeightsOnce reports whether the weights are so large that all strips are computed for one panel before the next.
+// readsWeightsOnce reports whether the weights are so large that all strips are computed for some panels before the next ones.
 func (p *Plan[T]) readsWeightsOnce() bool {
 	var zero T
 	return len(p.weight)*int(unsafe.Sizeof(zero)) > 400<<10
@@ -301,36 +301,50 @@ func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int, ahead *Ahea
 		w.scratch = gemm.Grow(&memory.Scratch, tile.EpilogueScratch)
 		w.pass = p.options.Epilogue.LongPass()
 	}
-	var watch parallel.Watch
+	block := j1 - j0
 	if p.readsWeightsOnce() {
-		for j := j0; j < j1; j++ {
-			watch.Look()
-			if j+1 < j1 {
-				w.fetchPanel((j+1)/panels, (j+1)%panels)
-			}
-			for s := s0; s < s1; s++ {
-				w.strip(s, j/panels, j%panels)
-			}
-			if past := j + 1; w.pass != nil && (past == j1 || (past-j0)%passPanels == 0) {
-				for s := s0; s < s1; s++ {
-					w.applyPass(s, j0+(j-j0)/passPanels*passPanels, past)
-				}
-			}
-		}
-		return
+		block = p.panelsOfBlock()
 	}
-	for s := s0; s < s1; s++ {
-		watch.Look()
-		for j := j0; j < j1; j++ {
-			w.strip(s, j/panels, j%panels)
+	var watch parallel.Watch
+	for j := j0; j < j1; j += block {
+		past, begun := min(j+block, j1), j
+		if past < j1 {
+			w.fetchPanels(past, min(past+block, j1))
 		}
-		if w.pass != nil {
-			w.applyPass(s, j0, j1)
+		if w.pass != nil && block < passPanels { // the pass comes when some blocks are done
+			begun = j0 + (j-j0)/passPanels*passPanels
+		}
+		isPassed := w.pass != nil && (block >= passPanels || past == j1 || past-begun >= passPanels)
+		for s := s0; s < s1; s++ {
+			watch.Look()
+			for i := j; i < past; i++ {
+				w.strip(s, i/panels, i%panels)
+			}
+			if isPassed {
+				w.applyPass(s, begun, past)
+			}
 		}
 	}
 }
 
-// passPanels is for how many panels a pass comes at a time where the weights are read once: so much of each place that the start of a row costs little.
+// blockBytes is how many bytes of weights all strips are computed with before the next ones, where the weights are read once: they stay in a cache of the
+// second level, beside those that are fetched meanwhile.
+const blockBytes = 200 << 10
+
+// panelsOfBlock returns how many panels these are; passPanels is a multiple of it, or it is larger.
+func (p *Plan[T]) panelsOfBlock() int {
+	g, size := &p.geometry, int(unsafe.Sizeof(p.weight[0]))
+	n := blockBytes / (gemm.PanelVectors * lanesOf[T](p.isa) * Volume(g.Kernel) * g.InChannels / g.Groups * size)
+	switch {
+	case n >= passPanels:
+		return n
+	case n >= 2:
+		return 2
+	}
+	return 1
+}
+
+// passPanels is for how many panels at least a pass comes at a time where the weights are read once: so much of each place that the start of a row costs little.
 const passPanels = 4
 
 // work returns the multiplications of a run.
