@@ -21,7 +21,8 @@ type Plan[T gemm.Float] struct {
 	geometry Convolution
 	options  PlanOptions
 	isa      asm.ISA
-	weight   []T // by group, panel, tap and channel, on a cache line
+	weight   []T  // by group, panel, tap and channel, on a cache line
+	halves   bool // the last vector of a panel may have the weights of two channels
 	bias     []T
 	strips   []strip
 	winograd *winograd[T]
@@ -111,7 +112,7 @@ func (p *Plan[T]) Resized(g Convolution) (resized *Plan[T], ok bool) {
 	case byPairs:
 		r.pairs = p.pairs.planned(g, asFloat32(r.bias), p.options)
 	default:
-		r.weight = p.weight
+		r.weight, r.halves = p.weight, p.halves
 		r.cutStrips()
 	}
 	return r, true
@@ -133,7 +134,7 @@ func (p *Plan[T]) way() way {
 // Sharing returns a plan of a product with the weights of p, which is one, a bias of its own, nil for none, and other options.
 func (p *Plan[T]) Sharing(g Convolution, bias []T, options PlanOptions) *Plan[T] {
 	r := planOf(g, bias, options)
-	if r.weight, r.portable = p.weight, p.portable; p.portable == nil {
+	if r.weight, r.halves, r.portable = p.weight, p.halves, p.portable; p.portable == nil {
 		r.cutStrips()
 	}
 	return r
@@ -183,21 +184,44 @@ func (p *Plan[T]) pack(weight []T) {
 	g, lanes := &p.geometry, lanesOf[T](p.isa)
 	channels, filters, taps := g.InChannels/g.Groups, g.OutChannels/g.Groups, Volume(g.Kernel)
 	whole := (filters + lanes - 1) / lanes * lanes
-	p.weight = gemm.Aligned[T](g.Groups*whole*taps*channels + 1024)
+	p.weight, p.halves = gemm.Aligned[T](g.Groups*whole*taps*channels+1024), true
 	for group := range g.Groups {
 		for first := 0; first < filters; first += gemm.PanelVectors * lanes {
-			width := PanelWidth(filters, first/(gemm.PanelVectors*lanes), lanes)
-			to := p.weight[(group*whole+first)*taps*channels:]
+			panel := first / (gemm.PanelVectors * lanes)
+			width := PanelWidth(filters, panel, lanes)
+			to, halves := p.weight[(group*whole+first)*taps*channels:], p.hasHalves(panel)
 			for f := first; f < min(first+width, filters); f++ {
 				from := weight[(group*filters+f)*channels*taps:]
 				for c := range channels {
 					for t := range taps {
-						to[(t*channels+c)*width+f-first] = from[c*taps+t]
+						at := (t*channels+c)*width + f - first
+						if halves {
+							at = halfPlace(c, f-first, width, lanes)
+						}
+						to[at] = from[c*taps+t]
 					}
 				}
 			}
 		}
 	}
+}
+
+// hasHalves reports whether the last vector of a panel has the weights of two channels of the input, because it has no more than half as many columns.
+func (p *Plan[T]) hasHalves(panel int) bool {
+	g, lanes := &p.geometry, lanesOf[T](p.isa)
+	left := (g.OutChannels - panel*gemm.PanelVectors*lanes) % lanes
+	isLast := g.OutChannels-panel*gemm.PanelVectors*lanes < gemm.PanelVectors*lanes
+	return p.halves && isLast && left > 0 && left <= lanes/2 && p.isa == asm.AVX512 && unsafe.Sizeof(p.weight[0]) == 4 && g.Groups == 1 && Volume(g.Kernel) == 1 && g.InChannels%2 == 0
+}
+
+// halfPlace returns where the weight of a channel of the input for a column is in a panel with halves.
+func halfPlace(channel, column, width, lanes int) int {
+	whole := width - lanes
+	at := channel / 2 * (2*whole + lanes)
+	if column < whole {
+		return at + channel%2*whole + column
+	}
+	return at + 2*whole + 2*(column-whole) + channel%2
 }
 
 // Ahead is memory that is read after a run, such as the weights of what comes then: tiles fetch it into the cache of the second level, a little with every

@@ -186,6 +186,7 @@ func (w *stripWriter[T]) strip(index, group, panel int) {
 	weights := (group*whole + first) * Volume(g.Kernel) * channels
 	t := tile.Tile{ISA: w.isa, Double: size == 8, Rows: uint8(s.places), Vectors: uint8(width / lanes), Tail: columns%lanes != 0, Prefetch: true}
 	args := tile.TileArgs{C: unsafe.Pointer(&w.out[to]), Bias: unsafe.Pointer(&w.bias[group*w.filters+first]), ARow: int64(s.steps * size), CRow: int64(s.outStep * size)}
+	t.Halves = w.hasHalves(panel)
 	if t.Tail {
 		args.Mask = tile.TailMask(w.isa, columns%lanes*size/4)
 	}
