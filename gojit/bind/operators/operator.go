@@ -19,6 +19,7 @@ var operatorFunctions = []abi.Function{
 	{Schema: "operand(str name, str method) -> function", Run: findOperand},
 	{Schema: "operator_names(str namespace) -> list", Run: operatorNames},
 	{Schema: "operators_with(str fact) -> dict", Run: operatorsWith},
+	{Schema: "operator_is_elementwise(str name) -> bool", Run: operatorIsElementwise},
 	{Schema: "operator_schemas(str name) -> list", Run: operatorSchemas},
 	{Schema: "operator_forms(str name, bool method) -> list", Run: operatorForms},
 	{Schema: "operator_doc(str name) -> str", Run: operatorDoc},
@@ -132,6 +133,13 @@ func operatorsWith(c *abi.Call) error {
 		c.String(name)
 		c.String(facts[name])
 	}
+	return nil
+}
+
+// operatorIsElementwise replies whether an overload computes each element of its result from the elements at the same place of its tensors.
+func operatorIsElementwise(c *abi.Call) error {
+	o := ops.Find(c.ArgString(0))
+	c.Bool(o != nil && o.IsElementwise())
 	return nil
 }
 
