@@ -119,6 +119,7 @@ _ELSEWHERE.update(
 _ELSEWHERE.update({name: "torchjit._sparse" for name in ("dsmm", "hsmm", "saddmm", "spmm")})
 _ELSEWHERE.update({name: "torchjit.storage" for name in ("_storage_classes", "_string_classes", "_tensor_classes")})
 _ELSEWHERE["classproperty"] = "torchjit._utils"
+_ELSEWHERE["vmap"] = "torchjit.func._vmap"
 _ELSEWHERE["cond"] = "torchjit._higher_order_ops"
 _ELSEWHERE["SymInt"] = "torchjit.export._symbolic"
 _ELSEWHERE.update(
@@ -142,7 +143,7 @@ _ELSEWHERE["lobpcg"] = "torchjit._lobpcg"
 _ELSEWHERE.update({name: "torchjit._lowrank" for name in ("svd_lowrank", "pca_lowrank")})
 _ELSEWHERE.update({name: "torchjit.functional" for name in ("align_tensors", "cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive")})
 _SUBMODULES = (
-    "__future__", "_linalg_utils", "_subclasses", "monitor", "nested", "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn", "onnx",
+    "__future__", "_linalg_utils", "_subclasses", "monitor", "nested", "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn", "onnx",
     "ops", "quasirandom", "optim", "overrides", "package", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "sparse", "special", "storage", "testing", "torch_version", "types", "_utils", "_utils_internal",
     "utils", "version", "__config__", "_jit_internal", "_C", "_decomp", "_export", "_higher_order_ops", "_ops", "_sources", "_VF", "_lowrank", "_prims", "_prims_common", "_refs", "_six", "_tensor_str",
 )  # fmt: skip

@@ -116,6 +116,7 @@ from torchjit._creation import from_dlpack as from_dlpack
 from torchjit._settings import from_file as from_file
 from torchjit._creation import from_numpy as from_numpy
 from torchjit._settings import frombuffer as frombuffer
+from torchjit import func as func
 from torchjit import functional as functional
 from torchjit import futures as futures
 from torchjit import fx as fx
@@ -246,6 +247,7 @@ from torchjit.functional import unique_consecutive as unique_consecutive
 from torchjit._settings import use_deterministic_algorithms as use_deterministic_algorithms
 from torchjit import utils as utils
 from torchjit import version as version
+from torchjit.func._vmap import vmap as vmap
 
 BFloat16Storage: type[TypedStorage]
 BFloat16Tensor: type[Tensor]

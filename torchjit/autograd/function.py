@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from torchjit import _native
+from torchjit._dispatch_modes import mode_stack
 from torchjit._tensor import Tensor
 from torchjit.autograd._nesting import _iter_filter as _iter_filter
 from torchjit.autograd._nesting import _iter_jit_values as _iter_jit_values
@@ -58,6 +59,12 @@ class FunctionCtx:
         self._materialize = value
 
 
+def _without_history(t: Any) -> Any:
+    """A view of a tensor that is not recorded; what its class has in the place of elements keeps a history of its own."""
+    with no_grad():
+        return _native.operator("aten::alias")(t)
+
+
 class _Saved:
     """The tensors of save_for_backward. Results are kept without their history, which would hold them for ever; hooks on saved tensors
     get them all."""
@@ -75,7 +82,7 @@ class _Saved:
                 self.items.append((None, None, None, 0))
                 continue
             output = made.get(id(t))
-            kept = t.detach() if output is not None and t.requires_grad else t
+            kept = _without_history(t) if output is not None and t.requires_grad else t
             version = -1 if t.is_inference() else t._version
             if hooks:
                 with no_grad():
@@ -100,7 +107,7 @@ class _Saved:
                 "anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."
             )
         if recording and output is not None and node is not None and not kept.requires_grad:
-            return _native.grad_node_output(node, output, kept)
+            return _native.grad_node_output(node, output, _without_history(kept))
         return kept
 
 
@@ -180,6 +187,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     _backward_cls: type
     is_traceable = False
+    generate_vmap_rule = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         import warnings
@@ -203,6 +211,25 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Leaves what backward needs, of the arguments and the results of a forward that has no argument ctx: forward(*args).
+
+        A class that defines it may be called in functions that torch.func transforms.
+        """
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
+        """What apply gives under torch.func.vmap: the results for all samples, and their dimensions of the samples.
+
+        info has batch_size and randomness; in_dims has for each argument the dimension of the samples, None where it has none. A class that sets
+        generate_vmap_rule = True needs none: forward and backward are then called for all samples at once.
+        """
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set generate_vmap_rule=True."
+        )
+
+    @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Computes the gradients of forward's arguments from those of its results."""
         raise NotImplementedError(
@@ -221,6 +248,9 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         """Calls forward and records the call."""
         if kwargs:
             raise TypeError("apply() takes no keyword arguments")
+        level = _innermost_level() if mode_stack() else None
+        if level is not None:
+            return _in_level(level, cls, args)
         if _exported is not None:
             return _exported(cls, args) if hasattr(cls, "symbolic") else cls._call(*args)
         if _native.is_tracing() and _native.trace_begin_function([a for a in args if isinstance(a, Tensor)]):
@@ -228,19 +258,44 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         return cls._call(*args)
 
     @classmethod
-    def _call(cls, *args: Any) -> Any:
+    def _call(cls, *args: Any, level: Any = None) -> Any:
         ctx = cls._backward_cls()
         inputs = [a for a in args if isinstance(a, Tensor)]
         recording = _native.grad_enabled() and not _native.inference_mode() and any(t.requires_grad for t in inputs)
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         with no_grad(), _Primal():
-            result = cls.forward(ctx, *args)
+            separate = cls.setup_context is not Function.setup_context
+            if level is not None:
+                from torchjit.func import _functions
+
+                result = _functions.forward_outside(level, cls, args)
+            else:
+                result = cls.forward(*args) if separate else cls.forward(ctx, *args)
+            if separate:
+                cls.setup_context(ctx, args, result)
         outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         if recording:
             outputs = _record(cls, ctx, args, inputs, outputs)
         if _native.in_forward():
             _move(cls, ctx, args, outputs)
         return tuple(outputs) if isinstance(result, (tuple, list)) else outputs[0]
+
+
+def _innermost_level() -> Any:
+    """The level of torch.func that takes the operators of this thread, None where there is none."""
+    from torchjit.func import _functions
+
+    return _functions.innermost()
+
+
+def _in_level(level: Any, cls: Any, args: tuple[Any, ...]) -> Any:
+    """Calls a function in a level of torch.func."""
+    from torchjit.func import _functions
+
+    _functions.check_function(cls, cls.setup_context is not Function.setup_context)
+    if level.batches:
+        return _functions.call_batched(level, cls, args, cls.vmap is not Function.vmap)
+    return cls._call(*args, level=level)
 
 
 class _TracedCall:
@@ -324,7 +379,7 @@ def _record(cls: Any, ctx: Any, args: tuple[Any, ...], inputs: list[Any], output
             raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs of the Function.")
     for i, o in enumerate(outputs):
         if isinstance(o, Tensor) and id(o) in given and id(o) not in dirty:
-            outputs[i] = o.detach().view_as(o)  # the result is a tensor of its own
+            outputs[i] = _without_history(o).view_as(o)  # the result is a tensor of its own
     recorded = [o if isinstance(o, Tensor) and id(o) not in fixed else None for o in outputs]
     written = [o is not None and id(o) in dirty for o in recorded]
     _native.record_function(ctx.name(), inputs, recorded, written, _Backward(cls, ctx, args, outputs), ctx)

@@ -21,6 +21,7 @@ var operatorFunctions = []abi.Function{
 	{Schema: "operator_names(str namespace) -> list", Run: operatorNames},
 	{Schema: "operators_with(str fact) -> dict", Run: operatorsWith},
 	{Schema: "operator_quantization(str name, bool signed) -> tuple", Run: abi.Bind(operatorQuantization)},
+	{Schema: "operator_is_elementwise(str name) -> bool", Run: operatorIsElementwise},
 	{Schema: "operator_schemas(str name) -> list", Run: operatorSchemas},
 	{Schema: "operator_forms(str name, bool method) -> list", Run: operatorForms},
 	{Schema: "operator_doc(str name) -> str", Run: operatorDoc},
@@ -160,6 +161,13 @@ func operatorQuantization(name string, signed bool) (given bool, scale float64, 
 		}
 	}
 	return false, 0, 0
+}
+
+// operatorIsElementwise replies whether an overload computes each element of its result from the elements at the same place of its tensors.
+func operatorIsElementwise(c *abi.Call) error {
+	o := ops.Find(c.ArgString(0))
+	c.Bool(o != nil && o.IsElementwise())
+	return nil
 }
 
 // operatorOfFunction replies the name of the operator that a function calls, None where it calls none.

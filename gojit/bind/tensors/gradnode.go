@@ -91,7 +91,13 @@ func gradNodeOutput(c *abi.Call) error {
 	if err != nil {
 		return err
 	}
-	c.KeptTensor(n.Output(c.ArgInt(1), c.ArgTensor(2)))
+	t := c.ArgTensor(2)
+	if t.Dispatches() { // what its class has beside it belongs to this tensor: it is a view of its own, without a history
+		n.Give(c.ArgInt(1), t)
+		c.KeptTensor(t)
+		return nil
+	}
+	c.KeptTensor(n.Output(c.ArgInt(1), t))
 	return nil
 }
 

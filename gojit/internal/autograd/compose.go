@@ -70,7 +70,11 @@ func through(decompose ops.Decomposition, out []value.Value) derivative {
 				return value.OfTensor(t)
 			}
 			if outer.off {
-				t = t.Detach()
+				if t.Dispatches() { // its class has what stands for its elements, which keeps a history of its own
+					t = do(c.Emitter.(*emitter), "alias", t)
+				} else {
+					t = t.Detach()
+				}
 				succeed(t.SetRequiresGrad(true))
 			} else {
 				t = do(e, "alias", t)

@@ -105,9 +105,14 @@ func broadcasts(shape, wide []int) bool {
 // is recorded itself needs its node's outputs so.
 func (n *Node) Output(i int, t *tensor.Tensor) *tensor.Tensor {
 	out := t.Detach()
-	out.SetHistory(&history{edge: edge{n, i}})
-	_ = out.SetRequiresGrad(true)
+	n.Give(i, out)
 	return out
+}
+
+// Give makes a tensor without a history the i-th result of the node.
+func (n *Node) Give(i int, t *tensor.Tensor) {
+	t.SetHistory(&history{edge: edge{n, i}})
+	_ = t.SetRequiresGrad(true)
 }
 
 // Leaf returns the tensor whose gradient the node adds up, nil for other nodes.

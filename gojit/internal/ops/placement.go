@@ -111,7 +111,7 @@ func (v Placement) unflatten(c Concrete, flat *tensor.Tensor) *tensor.Tensor {
 // Scatter adds a gradient g of the view into zeros laid out as the root.
 func (v Placement) Scatter(c Concrete, g *tensor.Tensor) *tensor.Tensor {
 	n := numel(v.rootShape)
-	places := source.Must(Do(c, "arange", n).AsStrided(v.shape, v.strides, v.offset))
+	places := Do(c, "as_strided", Do(c, "arange", n), v.shape, v.strides, v.offset)
 	g = v.shown(c, g)
 	return v.whole(c, v.unflatten(c, Into(c, "index_add", c.Zeros([]int{n}, g.DType()), 0, Do(c, "reshape", places, []int{-1}), Do(c, "reshape", g, []int{-1}))))
 }
