@@ -92,6 +92,12 @@ def test_integers_are_not_interpolated():
     assert F.interpolate(x, size=(6, 6)).dtype == torch.int16
 
 
+def test_a_last_dimension_of_one_is_the_middle():
+    x = torch.arange(18.0).reshape(1, 2, 3, 3)
+    y = F.interpolate(x, size=(2, 1), mode="nearest-exact")
+    assert torch.equal(y, x[:, :, [0, 2], 1:2])
+
+
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
 def test_more_outputs_between_two_inputs_than_are_made_at_a_time(mode):
     x = torch.randn(1, 1, 1, 2, dtype=torch.float64)
