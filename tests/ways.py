@@ -115,7 +115,7 @@ FUNCTIONS = {
     **{f"adaptive_max_pool{n}d": [(f"adaptive_max_pool{n}d(x, 2)", s)] for n, s in ((1, _R3), (2, _IMAGE), (3, _VOLUME))},
     **{f"adaptive_max_pool{n}d_with_indices": [(f"adaptive_max_pool{n}d_with_indices(x, 2)", s)] for n, s in ((1, _R3), (2, _IMAGE), (3, _VOLUME))},
     **{f"fractional_max_pool{n}d{w}": [(f"fractional_max_pool{n}d{w}(x, 2, output_size=2, _random_samples=y)", f"{s}, u({b}, 4, {n})")] for n, s, b in ((2, _IMAGE, 2), (3, _VOLUME, 1)) for w in ("", "_with_indices")},
-    "lp_pool1d": [("lp_pool1d(x, 2.0, 2)", _R3)], "lp_pool2d": [("lp_pool2d(x, 2.0, 2)", _IMAGE)],
+    "lp_pool1d": [("lp_pool1d(x, 2.0, 2)", _R3)], "lp_pool2d": [("lp_pool2d(x, 2.0, 2)", _IMAGE)], "lp_pool3d": [("lp_pool3d(x, 2.0, 2)", _VOLUME)],
     "max_unpool1d": [("max_unpool1d(x, y, 2)", "r(1, 1, 2), torch.tensor([[[1, 2]]])")], "max_unpool2d": [("max_unpool2d(x, y, 2)", "r(1, 1, 1, 2), torch.tensor([[[[1, 2]]]])")],
     "max_unpool3d": [("max_unpool3d(x, y, 2)", "r(1, 1, 1, 1, 2), torch.tensor([[[[[1, 2]]]]])")],
     "batch_norm": [("batch_norm(x, y, z)", "r(2, 3, 8), r(3), u(3)")], "instance_norm": [("instance_norm(x)", _IMAGE)],
