@@ -577,3 +577,21 @@ def test_factors_of_resampling_beyond_the_image(dtype, factor):
             assert f(x, [3, 1], False, factor, None).shape == (1, 1, 3, 1)
         g = torch.ops.aten.upsample_nearest2d_backward(torch.ones(1, 1, 3, 1, dtype=dtype), [3, 1], [1, 1, 17, 1], factor, None)
         assert g.sum() == 3
+
+
+def test_exchanges_of_rows_are_integers_of_32_bits_for_each_matrix():
+    """A gradient that went through exchanges of floats was made of itself without end."""
+    matrices, exchanges = torch.eye(2).expand(3, 2, 2), torch.ones(3, 2, dtype=torch.int32)
+    for wrong in (torch.ones(3, 2, requires_grad=True), torch.ones(3, 2, dtype=torch.int64)):
+        with pytest.raises(RuntimeError, match="LU_pivots is expected to be a contiguous tensor of torch.int32 dtype"):
+            torch.lu_unpack(matrices, wrong)
+        with pytest.raises(RuntimeError, match="pivots should be a Tensor of scalar type torch.int32"):
+            torch.linalg.lu_solve(matrices, wrong, torch.ones(2, 1))
+    for wrong in (exchanges[:1], exchanges[0], exchanges[:, :1]):
+        with pytest.raises(RuntimeError, match=r"Expected LU_pivots to have shape \[3, 2\] but got"):
+            torch.lu_unpack(matrices, wrong)
+        with pytest.raises(RuntimeError, match="Number of pivots per batch|Expected LU.shape\\[:-1\\] and pivots.shape to be the same"):
+            torch.linalg.lu_solve(matrices, wrong, torch.ones(2, 1))
+    with pytest.raises(RuntimeError, match="Expected LU and B to have the same dtype"):
+        torch.linalg.lu_solve(matrices, exchanges, torch.ones(2, 1, dtype=torch.float64))
+    assert torch.lu_unpack(matrices.long(), exchanges)[0].tolist() == [[[0, 1], [1, 0]]] * 3

@@ -361,6 +361,29 @@ def test_metadata_has_the_scope():
     assert first.scopeName().endswith("Linear::0") and last.copyMetadata(first).scopeName() == first.scopeName()
 
 
+def test_elementwise_operators_are_exported_by_their_records():
+    model = Of(lambda x: torch.special.entr(x))
+    graph, _, _ = torch.onnx.utils._model_to_graph(model, (torch.ones(2),))
+    assert [n.kind()[6:] for n in graph.nodes()] == ["Constant", "Less", "Constant", "Where", "Greater", "Log", "Mul", "Neg", "Where"]
+    assert torch.onnx.utils.unconvertible_ops(model, (torch.ones(2),))[1] == []
+    assert torch.onnx.utils.unconvertible_ops(Of(lambda x: torch.special.entr(x).lgamma()), (torch.ones(2),))[1] == ["aten::lgamma"]
+    with pytest.raises(torch.onnx.errors.UnsupportedOperatorError, match="aten::special_entr"):  # Where came with version 9
+        torch.onnx.export(model, (torch.ones(2),), io.BytesIO(), opset_version=7)
+
+
+def test_quantized_tensors_are_integers_with_a_scale():
+    ao = torch.ao.quantization
+    model = nn.Sequential(ao.QuantStub(), nn.Linear(3, 2), ao.DeQuantStub()).eval()
+    model.qconfig = ao.default_qconfig
+    ao.prepare(model, inplace=True)(torch.ones(1, 3))
+    ao.convert(model, inplace=True)
+    graph, _, _ = torch.onnx.utils._model_to_graph(model, (torch.ones(1, 3),))
+    kinds = [n.kind()[6:] for n in graph.nodes() if n.kind() != "onnx::Constant"]
+    assert kinds == ["QuantizeLinear", "DequantizeLinear", "DequantizeLinear", "Round", "Cast", "DequantizeLinear", "Gemm", "QuantizeLinear", "DequantizeLinear"]
+    with pytest.raises(torch.onnx.errors.OnnxExporterError, match="the program returns a quantized tensor, %"):
+        torch.onnx.export(model[:2], (torch.ones(1, 3),), io.BytesIO())
+
+
 class _NoForm(torch.nn.Module):
     def forward(self, x):
         return torch.relu(torch.lgamma(x))

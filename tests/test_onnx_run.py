@@ -159,6 +159,65 @@ def test_elements_of_mixed_types():
     )
 
 
+def test_elementwise_operators_without_a_symbolic_function():
+    """Their records say what becomes of an element."""
+    inf, nan = float("inf"), float("nan")
+    a = torch.tensor([0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e30, -1e30, 1e-30, inf, -inf, nan, 2.0])
+    b = torch.tensor([1.0, 0.0, -1.0, 2.0, -0.5, 2.0, nan, 1e30, 3.0, 1e-30, -inf, 2.0, 1.0, -0.0])
+    f = torch.special
+    check(lambda a, b: (torch.hypot(a, b), torch.logaddexp(a, b), torch.logaddexp2(a, b), torch.xlogy(a, b), torch.fmax(a, b)), (a, b))
+    check(lambda a, b: (torch.copysign(a, b), torch.heaviside(a, b), torch.atan2(a[:7], b[:7]), a.signbit(), f.xlog1py(a, b)), (a, b))
+    check(lambda a: (a.sinc(), a.logit(0.1), a.nan_to_num(1.0), f.entr(a), f.erfcx(a[:7]), f.i0e(a), a.frac(), a.exp2()), (a,), opset_version=11)
+    check(lambda a, n: (torch.xlogy(n, a), torch.addcdiv(a, a, a + 5, value=2), torch.hypot(a.half(), a.half()), n.heaviside(n)), (a[:5], torch.tensor([0, 1, 2, -1, 3])))
+
+
+class Quantized(nn.Module):
+    def __init__(self, *layers):
+        super().__init__()
+        self.quant, self.layers, self.dequant = torch.ao.quantization.QuantStub(), nn.Sequential(*layers), torch.ao.quantization.DeQuantStub()
+
+    def forward(self, x):
+        return self.dequant(self.layers(self.quant(x)))
+
+
+class Residual(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.add, self.mul, self.cat = nn.Conv2d(3, 3, 3, padding=1), *(nn.quantized.FloatFunctional() for _ in range(3))
+
+    def forward(self, x):
+        y = self.add.add_relu(self.conv(x), x)
+        return self.cat.cat([y, self.mul.mul(y, x)], 1)
+
+
+class Flat(nn.Module):
+    def forward(self, x):
+        return x.permute(0, 2, 3, 1).reshape(len(x), -1)[:, 2:14:2].tanh()
+
+
+@pytest.mark.filterwarnings("ignore:Please use quant_min")
+@pytest.mark.parametrize("channels", [False, True])
+def test_quantized_networks(channels):
+    """The integers of the results are those of the model, but for ties that are rounded to the other side."""
+    networks = [
+        (Quantized(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 3, bias=False)), R(3, 5)),
+        (Quantized(nn.Conv2d(3, 4, 3, 2, 1), nn.ReLU6(), nn.Hardswish(), nn.LeakyReLU(0.2), nn.Conv2d(4, 4, 3, groups=4), nn.Sigmoid()), R(2, 3, 8, 8)),
+        (Quantized(nn.Conv1d(3, 4, 3), nn.Flatten(), nn.LayerNorm(28)), R(2, 3, 9)),
+        (Quantized(Residual(), nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(6, 3)), R(2, 3, 8, 8)),
+        (Quantized(nn.Conv2d(3, 3, 1), nn.ReLU(), nn.BatchNorm2d(3), nn.GroupNorm(3, 3), nn.InstanceNorm2d(3, affine=True), Flat()), R(2, 3, 4, 4)),
+    ]
+    for model, x in networks:
+        model.eval().qconfig = torch.ao.quantization.get_default_qconfig("fbgemm") if channels else torch.ao.quantization.default_qconfig
+        torch.ao.quantization.prepare(model, inplace=True)(x)
+        torch.ao.quantization.convert(model, inplace=True)
+        expected, file = model(x), io.BytesIO()
+        torch.onnx.export(model, (x,), file, opset_version=13)
+        session = ort.InferenceSession(file.getvalue())
+        found = torch.from_numpy(session.run(None, {session.get_inputs()[0].name: x.numpy()})[0])
+        step = (expected.max() - expected.min()) / 100
+        assert found.shape == expected.shape and ((found - expected).abs() > step / 10).float().mean() < 0.05, model
+
+
 def test_places():
     x, k = R(2, 4), torch.tensor([[0, 1, 2, 3], [3, 2, 0, 1]])
     check(

@@ -130,6 +130,20 @@ def test_all_tuples_are_lowered():
     assert_close(flat, (*pair, a, b))
 
 
+def test_tuples_that_are_formatted_are_lowered():
+    """As in PyTorch, where the text is written of the elements; without it a compiled LSTM was not exported to ONNX."""
+
+    @torch.jit.script
+    def f(x):
+        sizes = (x.size(0), x.size(1))
+        return f"{sizes} {x.dim()}"
+
+    graph = f.graph.copy()
+    _C._jit_pass_lower_all_tuples(graph)
+    (text,) = graph.findAllNodes("aten::format")
+    assert [v.type().kind() for v in text.inputs()] == ["StringType", "IntType", "IntType", "IntType"]
+
+
 def test_mutation_is_removed():
     graph = torch.jit.script(changing).graph.copy()
     assert _C._jit_pass_remove_mutation(graph)

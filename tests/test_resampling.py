@@ -92,6 +92,15 @@ def test_integers_are_not_interpolated():
     assert F.interpolate(x, size=(6, 6)).dtype == torch.int16
 
 
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_more_outputs_between_two_inputs_than_are_made_at_a_time(mode):
+    x = torch.randn(1, 1, 1, 2, dtype=torch.float64)
+    assert torch.allclose(F.interpolate(x, size=(4097, 2), mode=mode), x.expand(1, 1, 4097, 2))
+    x = torch.randn(1, 1, 3, 2, dtype=torch.float64)
+    y = F.interpolate(x, size=(13001, 2), mode=mode)
+    assert torch.allclose(y, F.interpolate(x.mT, size=(2, 13001), mode=mode).mT)
+
+
 @pytest.mark.parametrize("mode", ["nearest", "linear"])
 @pytest.mark.parametrize("size", [9001, 20000])
 def test_long_lines_are_made_by_stretches(mode, size):

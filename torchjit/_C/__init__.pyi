@@ -1063,6 +1063,9 @@ def _create_function_from_graph(name: builtins.str, graph: Graph) -> Any:
 def _differentiate(graph: Graph) -> tuple[Any, ...]:
     """What torch._C.Gradient has, in the order of its names."""
 
+def _elementwise_kernel(node: Node) -> tuple[Any, ...]:
+    """What a node makes of single elements, as the text of a kernel, and which of its inputs those of the kernel are. "" and none where it does more, or types are not known."""
+
 def _erase_outer_shapes(graph: Graph) -> None:
     """Forgets what types say of tensors that are no constants, outside of groups."""
 

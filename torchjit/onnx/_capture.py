@@ -34,6 +34,10 @@ def capture(model: Any, args: tuple[Any, ...]) -> Program:
         args = _with_defaults(model.schema.arguments, args)
         return _with_arguments(model.graph.copy(), {}, args, _results(model, args))
     if isinstance(model, torch.nn.Module):
+        if _has_quantized(model):
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", category=torch.jit.TracerWarning)
+                return _compiled_module(torch.jit.trace(model, args, check_trace=False), args)
         return _traced(model, args)
     raise TypeError(
         f"expected a torch.nn.Module, a ScriptModule or a ScriptFunction to export but found a {type(model).__name__}"
@@ -72,6 +76,12 @@ def arguments(model: Any, args: Any) -> tuple[Any, ...]:
         else:
             raise ValueError(f"the argument '{p.name}' of forward is missing")
     return tuple(given)
+
+
+def _has_quantized(model: Any) -> bool:
+    """Whether a module has quantized tensors or packed parameters, which are constants of what is exported."""
+    values = model.state_dict(keep_vars=True).values()
+    return any(isinstance(v, tuple) or isinstance(v, torch.Tensor) and v.is_quantized for v in values)
 
 
 # ---- compiled programs ----

@@ -154,6 +154,29 @@ def _cast(g: Any, node: Any, inputs: list[Any]) -> tuple[Any, Any]:
     return JitScalarType.from_onnx_type(node.i("to")).dtype(), inputs[0][1]
 
 
+def _windows(g: Any, node: Any, inputs: list[Any]) -> tuple[Any, Any]:
+    """Convolutions and pools: an element for each place of the window."""
+    dtype, sizes = inputs[0]
+    weight = inputs[1][1] if node.kind() == "onnx::Conv" else None
+    kernel = _attribute(node, "kernel_shape", None)
+    if sizes is None or kernel is None or len(sizes) != len(kernel) + 2:
+        return dtype, None
+    n = len(kernel)
+    pads = _attribute(node, "pads", [0] * 2 * n)
+    made: list[int | None] = [sizes[0], (weight[0] if weight else None) if node.kind() == "onnx::Conv" else sizes[1]]
+    for i, (size, k, step, apart) in enumerate(
+        zip(sizes[2:], kernel, _attribute(node, "strides", [1] * n), _attribute(node, "dilations", [1] * n), strict=True)
+    ):
+        span = None if size is None else size + pads[i] + pads[n + i] - apart * (k - 1) - 1
+        made.append(None if span is None or _attribute(node, "ceil_mode", 0) else span // step + 1)
+    return dtype, made
+
+
+def _quantized(g: Any, node: Any, inputs: list[Any]) -> tuple[Any, Any]:
+    """QuantizeLinear gives integers of the zero point's type, DequantizeLinear floats of the scale's."""
+    return inputs[2 if node.kind() == "onnx::QuantizeLinear" else 1][0], inputs[0][1]
+
+
 def _constant(g: Any, node: Any, inputs: list[Any]) -> tuple[Any, Any]:
     if not node.hasAttribute("value"):
         return None, None
@@ -361,10 +384,12 @@ def _joined(g: Any, node: Any, inputs: list[Any]) -> tuple[Any, Any]:
 Rule = Callable[[Any, Any, list[Any]], tuple[Any, Any]]
 
 _RULES: dict[str, Rule] = {
-    "ArgMax": _arg, "ArgMin": _arg, "Cast": _cast, "Concat": _concat, "ConcatFromSequence": _joined, "Constant": _constant,
-    "ConstantOfShape": _filled, "Expand": _expanded,
+    "ArgMax": _arg, "ArgMin": _arg, "AveragePool": _windows, "Cast": _cast, "Concat": _concat, "ConcatFromSequence": _joined, "Constant": _constant, "Conv": _windows,
+    "ConstantOfShape": _filled, "DequantizeLinear": _quantized, "Expand": _expanded, "QuantizeLinear": _quantized,
     "Flatten": _flattened, "Gather": _gather, "Gemm": _gemm, "MatMul": _product, "Pad": _padded, "Reshape": _reshaped, "Shape": _shape,
     "Slice": _sliced, "Squeeze": _squeezed, "Tile": _tiled, "Transpose": _transposed, "Unsqueeze": _unsqueezed, "Where": _where,
+    "GlobalAveragePool": lambda g, node, inputs: (inputs[0][0], inputs[0][1] and [*inputs[0][1][:2], *[1] * (len(inputs[0][1]) - 2)]),
+    "MaxPool": _windows,
     "GatherElements": lambda g, node, inputs: (inputs[0][0], inputs[1][1]),
     "NonZero": lambda g, node, inputs: (torch.int64, [None if inputs[0][1] is None else len(inputs[0][1]), None]),
     "Range": lambda g, node, inputs: (inputs[0][0], [None]),

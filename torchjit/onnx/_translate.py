@@ -7,7 +7,7 @@ from typing import Any
 import torchjit as torch
 from torchjit import _C, _progress
 from torchjit._C._onnx import OperatorExportTypes
-from torchjit.onnx import _functions, _infer, _registry, errors
+from torchjit.onnx import _elementwise, _functions, _infer, _quantized, _registry, errors
 from torchjit.onnx._globals import GLOBALS
 from torchjit.onnx._internal import jit_utils
 
@@ -80,6 +80,9 @@ class Translator:
                 f"the symbolic function of {node.kind()} gave {len(made)} values but {len(outputs)} are used"
             )
         for old, new in zip(outputs, made):
+            if _quantized.is_quantized(new):
+                self.env[old] = new
+                continue
             new = self.env[old] = _of_type(g, new, old)
             if new is not None and old.type().kind() in _TENSORS and new.node().kind() != "prim::Param":
                 _refine(new, old)
@@ -101,6 +104,8 @@ class Translator:
         if domain == "aten" and GLOBALS.operator_export_type == OperatorExportTypes.ONNX_ATEN:
             return _as_aten(g, node, inputs)
         function = _registry.find(kind, self.opset)
+        if function is None and domain == "aten" and _elementwise.has_form(node, self.opset):
+            return _elementwise.export(g, node, inputs)
         if function is None:
             if domain == "aten" and GLOBALS.operator_export_type == OperatorExportTypes.ONNX_ATEN_FALLBACK:
                 return _as_aten(g, node, inputs)
@@ -109,6 +114,8 @@ class Translator:
             raise errors.UnsupportedOperatorError(
                 domain, name, self.opset, _registry.since(kind), str(node.sourceRange()).strip()
             )
+        if any(_quantized.is_quantized(v) for v in inputs) and domain != "prim" and not hasattr(function, "takes_quantized"):
+            return _quantized.through(g, function, inputs, kind)
         return function(g, *inputs)
 
     def _constant(self, g: Context, node: Any) -> Any:
@@ -128,6 +135,8 @@ class Translator:
     def output(self, value: Any) -> Any:
         """What the graph returns for a value: an Identity of inputs and of what is returned already."""
         made = self.env[value]
+        if _quantized.is_quantized(made):
+            raise errors.OnnxExporterError(f"the program returns a quantized tensor, %{value.debugName()}: dequantize it, or return its int_repr")
         if made.node().kind() == "prim::ListConstruct":
             g = self.context(None, self.graph.block())
             return (

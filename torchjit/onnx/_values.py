@@ -159,13 +159,6 @@ def parse_args(*arg_descriptors: str) -> Callable[[Callable[..., Any]], Callable
     return decorate
 
 
-def quantized_args(
-    *arg_q_descriptors: bool, scale: Any = None, zero_point: Any = None
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator of functions that take quantized tensors: quantized programs are not exported, so it changes nothing."""
-    return lambda f: f
-
-
 def _maybe_get_const(value: Any, descriptor: str) -> Any:
     """What a value is by its kind where it is a constant, else the value."""
     if _is_value(value) and _constant(value) is not NotImplemented and not _is_none(value):

@@ -11,6 +11,18 @@ from typing import Any, NoReturn
 import torchjit as torch
 from torchjit.onnx import errors
 from torchjit.onnx._globals import GLOBALS
+from torchjit.onnx._quantized import (
+    dequantize_helper as dequantize_helper,
+)
+from torchjit.onnx._quantized import (
+    quantize_helper as quantize_helper,
+)
+from torchjit.onnx._quantized import (
+    quantized_args as quantized_args,
+)
+from torchjit.onnx._quantized import (
+    requantize_bias_helper as requantize_bias_helper,
+)
 from torchjit.onnx._type_utils import JitScalarType
 from torchjit.onnx._values import (
     _constant as _constant,
@@ -107,9 +119,6 @@ from torchjit.onnx._values import (
 )
 from torchjit.onnx._values import (
     parse_args as parse_args,
-)
-from torchjit.onnx._values import (
-    quantized_args as quantized_args,
 )
 
 # ---- refusals ----

@@ -16,6 +16,7 @@ from torchjit._C._onnx import OperatorExportTypes, TrainingMode
 from torchjit.onnx import (
     _capture,
     _constants,
+    _elementwise,
     _functional,
     _infer,
     _names,
@@ -404,6 +405,7 @@ def unconvertible_ops(
         if n.kind() != "prim::Constant"
         and not n.kind().startswith("onnx::")
         and _registry.find(n.kind(), opset) is None
+        and not _elementwise.has_form(n, opset)
     ]
     return program.graph, missing
 

@@ -4,12 +4,18 @@ import (
 	"fmt"
 
 	"github.com/torchjit/torchjit/gojit/bind/abi"
+	"github.com/torchjit/torchjit/gojit/internal/ir"
+	"github.com/torchjit/torchjit/gojit/internal/kernel"
+	"github.com/torchjit/torchjit/gojit/internal/ops/aten/elementwise"
 	"github.com/torchjit/torchjit/gojit/internal/types"
 	"github.com/torchjit/torchjit/gojit/internal/value"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // inferMembers find the types of Python values.
 var inferMembers = []abi.Function{
+	{Schema: "_C._elementwise_kernel(Node node) -> tuple", Doc: "What a node makes of single elements, as the text of a kernel, and which of its inputs those of the kernel are. " +
+		"\"\" and none where it does more, or types are not known.", Run: abi.Bind(elementwiseKernel)},
 	{Schema: "_C._infer_type(any value) -> tuple", Doc: "The type that a value has in a program, or None and why it has none.", Run: inferType},
 }
 
@@ -112,4 +118,47 @@ func inferredDict(w *abi.Word) (types.Type, string) {
 		return nil, why
 	}
 	return types.NewDict(key, item), ""
+}
+
+// elementwiseKernel returns the text of the kernel that a node is, and the inputs of the node that those of the kernel are; nothing where it
+// is none. Elements of types that exist in memory only stand in it as those of the type that they are computed with.
+func elementwiseKernel(n *ir.Node) (text string, inputs []int) {
+	op := n.Operator()
+	if op == nil || len(n.Outputs()) != 1 {
+		return "", nil
+	}
+	args := make([]value.Value, len(n.Inputs()))
+	var tensors []int
+	for i, v := range n.Inputs() {
+		known, isTensor := v.Type().(*types.TensorInfo)
+		if !isTensor {
+			var ok bool
+			if args[i], ok = v.Constant(); !ok {
+				return "", nil
+			}
+			continue
+		}
+		dtype, ok := tensor.ParseDType(known.DType)
+		if !ok {
+			return "", nil
+		}
+		shape := []int{1}
+		if known.Dims != nil && *known.Dims == 0 {
+			shape = nil
+		}
+		t, err := tensor.EmptyMeta(shape, kernel.ComputeType(dtype))
+		if err != nil {
+			return "", nil
+		}
+		args[i] = value.OfTensor(t)
+		tensors = append(tensors, i)
+	}
+	k, reads, err := elementwise.KernelOf(op, args)
+	if err != nil {
+		return "", nil
+	}
+	for _, v := range reads {
+		inputs = append(inputs, tensors[v])
+	}
+	return k.String(), inputs
 }

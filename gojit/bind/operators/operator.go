@@ -9,6 +9,7 @@ import (
 	"github.com/torchjit/torchjit/gojit/bind/abi"
 	"github.com/torchjit/torchjit/gojit/internal/kinds/aten"
 	"github.com/torchjit/torchjit/gojit/internal/ops"
+	"github.com/torchjit/torchjit/gojit/tensor"
 )
 
 // operatorFunctions find operators by name.
@@ -19,6 +20,7 @@ var operatorFunctions = []abi.Function{
 	{Schema: "operand(str name, str method) -> function", Run: findOperand},
 	{Schema: "operator_names(str namespace) -> list", Run: operatorNames},
 	{Schema: "operators_with(str fact) -> dict", Run: operatorsWith},
+	{Schema: "operator_quantization(str name, bool signed) -> tuple", Run: abi.Bind(operatorQuantization)},
 	{Schema: "operator_is_elementwise(str name) -> bool", Run: operatorIsElementwise},
 	{Schema: "operator_schemas(str name) -> list", Run: operatorSchemas},
 	{Schema: "operator_forms(str name, bool method) -> list", Run: operatorForms},
@@ -134,6 +136,31 @@ func operatorsWith(c *abi.Call) error {
 		c.String(facts[name])
 	}
 	return nil
+}
+
+// operatorQuantization returns the scale and the zero point that results of an operator have whatever its first argument's are, for integers
+// of eight bits; given is false where they are the argument's, or the results are not quantized.
+func operatorQuantization(name string, signed bool) (given bool, scale float64, zeroPoint int64) {
+	gojit.LinkOperators()
+	dtype := tensor.QUInt8
+	if signed {
+		dtype = tensor.QInt8
+	}
+	for _, o := range ops.Overloads(name) {
+		d := o.Def()
+		if d == nil || d.Quantized == nil {
+			continue
+		}
+		x, err := tensor.EmptyMeta([]int{1}, dtype)
+		if err != nil {
+			continue
+		}
+		x.SetQuantizer(&tensor.Quantizer{Scale: 3, ZeroPoint: 5})
+		if q := d.Quantized(x); q != nil && (q.Scale != 3 || q.ZeroPoint != 5) {
+			return true, q.Scale, q.ZeroPoint
+		}
+	}
+	return false, 0, 0
 }
 
 // operatorIsElementwise replies whether an overload computes each element of its result from the elements at the same place of its tensors.

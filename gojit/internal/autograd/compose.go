@@ -6,6 +6,7 @@ import (
 
 	"github.com/torchjit/torchjit/gojit/internal/ops"
 	"github.com/torchjit/torchjit/gojit/internal/schema"
+	"github.com/torchjit/torchjit/gojit/internal/source"
 	"github.com/torchjit/torchjit/gojit/internal/value"
 	"github.com/torchjit/torchjit/gojit/tensor"
 )
@@ -56,6 +57,8 @@ func through(decompose ops.Decomposition, out []value.Value) derivative {
 		outer := c.Emitter.(*emitter).mode
 		recording := *outer
 		recording.off = false
+		recording.within++
+		source.Check(recording.within <= deepest, "the gradient of %s is made of gradients that are made of it", c.node.op)
 		e := &emitter{mode: &recording}
 
 		// Each argument is another tensor here, though the same was given for several: their gradients are apart.

@@ -23,10 +23,14 @@ type Mode struct {
 	dispatcher     Dispatcher
 	belowAutograd  bool       // autograd has had the operators that run: nothing is recorded, though GradEnabled may say so
 	bypass         bool       // tensors whose classes run operators count as any other
+	within         int        // how many gradients of composite operators run within each other
 	expanding      *expansion // the composite operators whose bodies run, from the innermost on
 	withoutNames   bool       // an operator on tensors with named dimensions runs, or derivatives do: names do not count
 	wrapsNumbers   bool       // nodes of operators that take numbers are called as where those are tensors
 }
+
+// deepest is how many gradients of composite operators may run within each other.
+const deepest = 200
 
 // SetWrapsNumbers says whether operators that take numbers are recorded as where these are tensors, as Python's calls of them are in PyTorch. It
 // returns what was before.

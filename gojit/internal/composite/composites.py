@@ -1170,8 +1170,8 @@ def _own_packed(A, pivot: bool):
 def _own_row_swaps(like, pivots, m: int):
     k = pivots.size(-1)
     rest = torch.arange(k + 1, m + 1, device=pivots.device).to(pivots.dtype).expand(pivots.shape[:-1] + [m - k])
-    eye = torch.eye(m, dtype=like.dtype, device=like.device).expand(pivots.shape[:-1] + [m, m])
-    return torch.linalg_lu_solve(eye, torch.cat([pivots, rest], -1), eye)
+    eye = torch.eye(m, dtype=torch.float32, device=like.device).expand(pivots.shape[:-1] + [m, m])
+    return torch.linalg_lu_solve(eye, torch.cat([pivots, rest], -1), eye).to(like.dtype)
 
 def linalg_lu_solve(LU, pivots, B, left: bool, adjoint: bool):
     swaps = _own_row_swaps(LU, pivots, LU.size(-1))
@@ -1183,8 +1183,14 @@ def lu_solve(self, LU_data, LU_pivots):
     return torch.linalg_lu_solve(LU_data, LU_pivots, self)
 
 def lu_unpack(LU_data, LU_pivots, unpack_data: bool, unpack_pivots: bool):
+    if LU_data.dim() < 2:
+        raise RuntimeError("torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: " + str(LU_data.shape) + " instead")
     m, n = LU_data.size(-2), LU_data.size(-1)
     k = min(m, n)
+    if unpack_pivots and LU_pivots.dtype != torch.int32:
+        raise RuntimeError("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.")
+    if unpack_pivots and LU_pivots.shape != LU_data.shape[:-2] + [k]:
+        raise RuntimeError("Expected LU_pivots to have shape " + str(LU_data.shape[:-2] + [k]) + " but got " + str(LU_pivots.shape) + " instead.")
     nothing = torch.empty([0], dtype=LU_data.dtype, device=LU_data.device)
     l, u, p = nothing, nothing, nothing
     if unpack_data:

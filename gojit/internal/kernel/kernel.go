@@ -7,11 +7,11 @@
 // in an output that reduces. Loads convert from the memory type to the type computed with and
 // stores convert back, so 16-bit floats live in memory only.
 //
-// Expand rewrites functions such as exp into primitives for targets that make machine code.
+// Package expand rewrites functions such as exp into primitives for targets that make machine code.
 // String and Parse are the text form, and Generator makes random kernels for tests.
 //
-// A Function is a program over single numbers: blocks, between which control moves, of the same
-// instructions. FunctionBuilder makes one, Evaluate runs it.
+// Package function holds programs over single numbers: blocks, between which control moves, of the
+// same instructions, which mean the same there.
 //
 // Invariant: an instruction uses only values made before it, and Verify accepts every kernel that
 // the Builder returns for operations that the types have. The loops of this package define the

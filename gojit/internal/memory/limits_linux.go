@@ -4,11 +4,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -84,13 +87,75 @@ func freeAddresses() int {
 	return int(min(limit.Cur, 1<<47)) - pages*os.Getpagesize()
 }
 
-// hugePage is the size of the pages that adviseHuge asks for.
-const hugePage = 2 << 20
+const (
+	// hugePage is the size of the pages that adviseHuge asks for.
+	hugePage = 2 << 20
+	// slowHuge is how long the system may take for one. The small pages in its place take about two thirds of that.
+	slowHuge = time.Millisecond
+	// countedFrom is the size of blocks for which the free ones are counted, which takes as long as a few of them.
+	countedFrom = 32 << 20
+)
 
-// adviseHuge asks the system to map the huge pages that a block touches as such. It only matters for pages that nobody has used yet.
+// adviseHuge asks the system to map the huge pages that a block touches as such. It only matters for pages that nobody has used yet. Where
+// memory is in pieces the system moves pages of others about for each huge one, which may take milliseconds: it is asked for small ones where
+// it has not enough huge ones free, or the first two of the block took that long.
 func adviseHuge(block []byte) {
-	start := uintptr(unsafe.Pointer(unsafe.SliceData(block)))
-	end := (start + uintptr(len(block)) + hugePage - 1) &^ (hugePage - 1)
-	start &^= hugePage - 1
-	syscall.Syscall(syscall.SYS_MADVISE, start, end-start, syscall.MADV_HUGEPAGE) // a hint
+	first := uintptr(unsafe.Pointer(unsafe.SliceData(block)))
+	start, end := first&^(hugePage-1), (first+uintptr(len(block))+hugePage-1)&^(hugePage-1)
+	if len(block) >= countedFrom && freeHugePages() < len(block)/hugePage {
+		syscall.Syscall(syscall.SYS_MADVISE, start, end-start, syscall.MADV_NOHUGEPAGE)
+		return
+	}
+	if _, _, errno := syscall.Syscall(syscall.SYS_MADVISE, start, end-start, syscall.MADV_HUGEPAGE); errno != 0 {
+		return // it was a hint
+	}
+	at := int(-first & (hugePage - 1)) // of the first page that is the block's alone
+	for range 2 {
+		if at+hugePage > len(block) || timeToMap(&block[at]) < slowHuge {
+			return
+		}
+		at += hugePage
+	}
+	syscall.Syscall(syscall.SYS_MADVISE, start, end-start, syscall.MADV_NOHUGEPAGE)
+}
+
+// freeHugePages returns how many huge pages the system has free, a large number where it does not tell.
+func freeHugePages() int {
+	text, err := os.ReadFile("/proc/buddyinfo")
+	if err != nil || os.Getpagesize() != 4<<10 {
+		return math.MaxInt
+	}
+	return hugePagesIn(string(text))
+}
+
+// hugePagesIn adds up the huge pages of a table that has, for each zone, how many free blocks there are of each power of two of small pages.
+func hugePagesIn(table string) (pages int) {
+	const orderOfHuge = 9
+	for line := range strings.Lines(table) {
+		_, counts, _ := strings.Cut(line, "zone")
+		for order, count := range strings.Fields(counts) {
+			if order--; order >= orderOfHuge { // the name of the zone comes first
+				n, _ := strconv.Atoi(count)
+				pages += n << (order - orderOfHuge)
+			}
+		}
+	}
+	return pages
+}
+
+// timeToMap returns how long the processor takes to write to a byte, which is the first of a page, what is in it.
+func timeToMap(first *byte) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := threadTime()
+	atomic.AddUint64((*uint64)(unsafe.Pointer(first)), 0)
+	return threadTime() - before
+}
+
+// threadTime returns the processor time that the thread has used.
+func threadTime() time.Duration {
+	const threadClock = 3 // CLOCK_THREAD_CPUTIME_ID
+	var t syscall.Timespec
+	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, threadClock, uintptr(unsafe.Pointer(&t)), 0)
+	return time.Duration(t.Nano())
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func TestGroupLimit(t *testing.T) {
@@ -41,5 +42,31 @@ func TestGroupLimit(t *testing.T) {
 	}
 	if got := groupLimit(filepath.Join(folder, "none"), folder); got != math.MaxInt {
 		t.Errorf("without control groups: %d", got)
+	}
+}
+
+// TestAdviceKeepsBytes has the first bytes of huge pages written to find out how long the system takes for them.
+func TestAdviceKeepsBytes(t *testing.T) {
+	block := make([]byte, 5*hugePage)
+	for i := range block {
+		block[i] = byte(i>>12 + i)
+	}
+	adviseHuge(block)
+	for i := range block {
+		if block[i] != byte(i>>12+i) {
+			t.Fatalf("byte %d is %d", i, block[i])
+		}
+	}
+	if d := timeToMap(&block[hugePage]); d <= 0 || d > time.Second {
+		t.Errorf("a page that is there took %v", d)
+	}
+}
+
+func TestHugePagesIn(t *testing.T) {
+	const table = `Node 0, zone      DMA      0      0      0      0      0      0      0      0      1      1      2
+Node 0, zone   Normal   4381   1250    621    312    155     77     38     19      9     40    100
+`
+	if n := hugePagesIn(table); n != 1+2*2+40+2*100 {
+		t.Errorf("%d huge pages", n)
 	}
 }

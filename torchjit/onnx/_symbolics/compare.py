@@ -9,7 +9,7 @@ import torchjit as torch
 from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._registry import symbolic
 from torchjit.onnx._symbolics.index import nonzero_numpy
-from torchjit.onnx._symbolics.pointwise import floor_divide
+from torchjit.onnx._symbolics.pointwise import equal, floor_divide
 
 
 @symbolic("eq")
@@ -17,9 +17,7 @@ def eq(g: Any, x: Any, other: Any) -> Any:
     constants = [helper._constant(v) for v in (x, other)]
     if any(isinstance(c, str) for c in constants) and all(c is not NotImplemented for c in constants):
         return g.constant(constants[0] == constants[1])
-    if g.opset < 11 and (helper._is_fp(x) or helper._is_fp(other)):
-        return g.op("Not", g.op("Or", g.op("Less", x, other), g.op("Greater", x, other)))
-    return g.op("Equal", x, other)
+    return equal(g, x, other)
 
 
 @symbolic("ne", "not_equal")

@@ -10,7 +10,6 @@ import torchjit as torch
 from torchjit import _native
 from torchjit.onnx import symbolic_helper as helper
 from torchjit.onnx._registry import symbolic
-from torchjit.onnx.symbolic_helper import parse_args
 
 
 def as_float(g: Any, x: Any) -> Any:
@@ -22,6 +21,13 @@ def as_float(g: Any, x: Any) -> Any:
 def number(g: Any, value: Any, like: Any) -> Any:
     """A constant with the element type of another value."""
     return g.constant(value, helper._dtype(like) or torch.float32)
+
+
+def equal(g: Any, x: Any, other: Any) -> Any:
+    """Whether elements are equal, which floats have from opset version 11 on."""
+    if g.opset < 11 and (helper._is_fp(x) or helper._is_fp(other)):
+        return g.op("Not", g.op("Or", g.op("Less", x, other), g.op("Greater", x, other)))
+    return g.op("Equal", x, other)
 
 
 def _unary(op: str) -> Callable[..., Any]:
@@ -96,55 +102,29 @@ of_constants("log2", lambda g, x, c: g.op("Div", g.op("Log", x), c(math.log(2)))
 of_constants("log10", lambda g, x, c: g.op("Div", g.op("Log", x), c(math.log(10))))
 of_constants("log1p", lambda g, x, c: g.op("Log", g.op("Add", c(1.0), x)))
 of_constants("expm1", lambda g, x, c: g.op("Sub", g.op("Exp", x), c(1.0)))
-of_constants("exp2", lambda g, x, c: g.op("Pow", c(2.0), x))
 of_constants("erfc", lambda g, x, c: g.op("Sub", c(1.0), g.op("Erf", x)))
-of_constants("deg2rad", lambda g, x, c: g.op("Mul", x, c(math.pi / 180)))
-of_constants("rad2deg", lambda g, x, c: g.op("Mul", x, c(180 / math.pi)))
 of_constants("log_sigmoid", lambda g, x, c: g.op("Log", g.op("Sigmoid", x)))
 of_constants("silu", lambda g, x, c: g.op("Mul", x, g.op("Sigmoid", x)))
 of_constants("mish", lambda g, x, c: g.op("Mul", x, g.op("Tanh", g.op("Softplus", x))))
-of_constants("sinc", lambda g, x, c: _sinc(g, x, c))
 of_constants("trunc", lambda g, x, c: g.op("Mul", g.op("Sign", x), g.op("Floor", g.op("Abs", x))))
-of_constants("fix", lambda g, x, c: g.op("Mul", g.op("Sign", x), g.op("Floor", g.op("Abs", x))))
-of_constants("frac", lambda g, x, c: g.op("Sub", x, g.op("Mul", g.op("Sign", x), g.op("Floor", g.op("Abs", x)))))
-
-
-def _sinc(g: Any, x: Any, c: Any) -> Any:
-    scaled = g.op("Mul", x, c(math.pi))
-    zero = g.op("Equal", x, c(0.0))
-    return g.op("Where", zero, c(1.0), g.op("Div", g.op("Sin", scaled), g.op("Where", zero, c(1.0), scaled)))
 
 
 @symbolic("signbit")
 def signbit(g: Any, x: Any) -> Any:
-    return g.op("Less", x, number(g, 0, x))
+    """The reciprocals of the two zeros tell them apart."""
+    negative = g.op("Less", x, number(g, 0, x))
+    return negative if _is_integral(x) else g.op("Or", negative, g.op("Less", g.op("Reciprocal", x), number(g, 0, x)))
 
 
-@symbolic("nan_to_num")
-@parse_args("v", "f", "f", "f")
-def nan_to_num(g: Any, x: Any, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
-    dtype = helper._dtype(x) or torch.float32
-    if not dtype.is_floating_point:
-        return x
-    bounds = torch.finfo(dtype)
-    made = g.op("Where", g.op("IsNaN", x), number(g, nan or 0.0, x), x)
-    high, low = (number(g, float("inf") * sign, x) for sign in (1, -1))
-    made = g.op("Where", g.op("Equal", x, high), number(g, bounds.max if posinf is None else posinf, x), made)
-    return g.op("Where", g.op("Equal", x, low), number(g, bounds.min if neginf is None else neginf, x), made)
+@symbolic("copysign")
+def copysign(g: Any, x: Any, other: Any) -> Any:
+    x = g.op("Abs", as_float(g, x))
+    return g.op("Where", signbit(g, other), g.op("Neg", x), x)
 
 
 @symbolic("square")
 def square(g: Any, x: Any) -> Any:
     return g.op("Mul", x, x)
-
-
-@symbolic("logit")
-@parse_args("v", "f")
-def logit(g: Any, x: Any, eps: float | None) -> Any:
-    x = as_float(g, x)
-    if eps is not None:
-        x = clip(g, x, number(g, eps, x), number(g, 1 - eps, x))
-    return g.op("Log", g.op("Div", x, g.op("Sub", number(g, 1.0, x), x)))
 
 
 # ---- two operands ----
@@ -273,23 +253,12 @@ def minimum(g: Any, x: Any, other: Any) -> Any:
 
 @symbolic("atan2", "arctan2")
 def atan2(g: Any, x: Any, other: Any) -> Any:
-    """The angle of a vector, by the arctangent of the quotient and the quadrant."""
+    """The angle of a vector, by the arctangent of the quotient and the quadrant; that of none is zero."""
     zero, pi = number(g, 0.0, x), number(g, math.pi, x)
     angle = g.op("Atan", g.op("Div", x, other))
     shifted = g.op("Where", g.op("Less", x, zero), g.op("Sub", angle, pi), g.op("Add", angle, pi))
-    return g.op("Where", g.op("Less", other, zero), shifted, angle)
-
-
-@symbolic("logaddexp")
-def logaddexp(g: Any, x: Any, other: Any) -> Any:
-    """The greater one and what the distance adds to it."""
-    distance = g.op("Neg", g.op("Abs", g.op("Sub", x, other)))
-    return g.op("Add", g.op("Max", x, other), g.op("Log", g.op("Add", number(g, 1.0, x), g.op("Exp", distance))))
-
-
-@symbolic("hypot")
-def hypot(g: Any, x: Any, other: Any) -> Any:
-    return g.op("Sqrt", g.op("Add", g.op("Mul", x, x), g.op("Mul", other, other)))
+    angle = g.op("Where", g.op("Less", other, zero), shifted, angle)
+    return g.op("Where", g.op("And", equal(g, x, zero), equal(g, other, zero)), x, angle)
 
 
 @symbolic("addcmul")
@@ -297,20 +266,9 @@ def addcmul(g: Any, x: Any, a: Any, b: Any, value: Any = None) -> Any:
     return g.op("Add", x, _scaled(g, g.op("Mul", a, b), value))
 
 
-@symbolic("addcdiv")
-def addcdiv(g: Any, x: Any, a: Any, b: Any, value: Any = None) -> Any:
-    return g.op("Add", x, _scaled(g, g.op("Div", a, b), value))
-
-
 @symbolic("lerp")
 def lerp(g: Any, x: Any, end: Any, weight: Any) -> Any:
     return g.op("Add", x, g.op("Mul", weight, g.op("Sub", end, x)))
-
-
-@symbolic("xlogy", "special_xlogy")
-def xlogy(g: Any, x: Any, other: Any) -> Any:
-    zero = number(g, 0.0, x)
-    return g.op("Where", g.op("Equal", x, zero), zero, g.op("Mul", x, g.op("Log", other)))
 
 
 # ---- bounds ----

@@ -161,6 +161,7 @@ type Generator struct {
 	PoolData []byte
 	masks    int32       // end of the ones of the mask table in the pool
 	accReg   [][]asm.Reg // of each accumulator in registers, and round
+	pipeline *pipeline   // nil where the body is none
 	skips    []asm.Label // ends of the sides that are being emitted
 }
 
@@ -175,6 +176,7 @@ func (g *Generator) generate(uniform uint32) []byte {
 		g.Unroll /= 2
 		g.assignRegisters()
 	}
+	g.makePipeline()
 	g.Asm.ISA = g.ISA
 	g.Asm.Code = make([]byte, 0, 1024)
 	g.prologue()

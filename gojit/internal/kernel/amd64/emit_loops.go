@@ -14,6 +14,7 @@ func (g *Generator) loops() {
 		g.startBeforeVectors(tail)
 	}
 	vectors := a.Here()
+	g.pipelineLoop()
 	if g.Unroll > 1 {
 		g.loop(g.Unroll)
 	}

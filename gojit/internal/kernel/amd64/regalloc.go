@@ -43,7 +43,15 @@ type allocator struct {
 	at        int
 	slots     []operand // values in the order in which they got places in scratch memory
 	entered   []atBranch
+	// Of a round of a pipeline: the registers of values that live from round to round, by value; all of them, which nothing else keeps; where the
+	// next round's value is made, by register.
+	home     []int16
+	reserved uint32
+	madeAt   []int32
 }
+
+// endOfRound is the last use of what the next round reads.
+const endOfRound = math.MaxInt32
 
 // base registers of memory that kernels use.
 const (
@@ -67,6 +75,13 @@ func newAllocator(l *Lowerer, copies int) *allocator {
 func NewAllocatorIn(l *Lowerer, registers uint32) *allocator { return allocatorIn(l, registers, 1) }
 
 func allocatorIn(l *Lowerer, registers uint32, copies int) *allocator {
+	a := allocatorOf(l, registers)
+	a.hoist(copies)
+	return a
+}
+
+// allocatorOf returns an allocator that keeps no uniforms in registers yet.
+func allocatorOf(l *Lowerer, registers uint32) *allocator {
 	inRegisters, inMemory := l.accumulatorVectors()
 	a := &allocator{l: l, free: registers, Scratch: l.Expanded() + inMemory}
 	if l.ISA != asm.AVX512 {
@@ -99,7 +114,6 @@ func allocatorIn(l *Lowerer, registers uint32, copies int) *allocator {
 			a.where[acc.reg], a.last[acc.reg] = int16(firstAccumulator)+int16(i), math.MaxInt32
 		}
 	}
-	a.hoist(copies)
 	return a
 }
 
@@ -113,12 +127,20 @@ func (a *allocator) pressure() int {
 		}
 		most = max(most, live)
 		for j, o := range in.args {
-			if o != none && !o.isUniform() && a.last[o] == int32(i) && firstUse(in, o) == j {
+			if o != none && !o.isUniform() && a.last[o] == int32(i) && firstUse(in, o) == j && a.homeOf(o) < 0 {
 				live--
 			}
 		}
 	}
 	return most
+}
+
+// homeOf returns the register of a value that lives from round to round, -1 for others.
+func (a *allocator) homeOf(o operand) int16 {
+	if a.home == nil {
+		return -1
+	}
+	return a.home[o]
 }
 
 // firstUse returns the first place of an operand among the arguments.
@@ -131,14 +153,16 @@ func firstUse(in *instruction, o operand) int {
 	return -1
 }
 
+// spareRegisters are for uniforms that an instruction needs in a register.
+const spareRegisters = 3
+
 // hoist keeps the most used uniforms in registers that so many copies of the code do not need.
 func (a *allocator) hoist(copies int) {
 	a.Fixed = make([]int16, len(a.l.uniforms))
 	for i := range a.Fixed {
 		a.Fixed[i] = -1
 	}
-	const spare = 3 // for uniforms that an instruction needs in a register
-	for room := bits.OnesCount32(a.free) - copies*(a.pressure()+spare); room > 0; room-- {
+	for room := bits.OnesCount32(a.free) - copies*(a.pressure()+spareRegisters); room > 0; room-- {
 		best := -1
 		for i := range a.l.uniforms {
 			if uses := a.l.uniforms[i].uses; a.Fixed[i] < 0 && uses > 0 && (best < 0 || uses > a.l.uniforms[best].uses) {
@@ -169,7 +193,7 @@ func (a *allocator) take() asm.Reg {
 func (a *allocator) spill() {
 	victim, farthest := -1, -1
 	for r, o := range a.owner {
-		if o == none || a.pinned>>r&1 != 0 || a.free>>r&1 != 0 {
+		if o == none || (a.pinned|a.free|a.reserved)>>r&1 != 0 {
 			continue
 		}
 		if next := a.nextUse(o); next > farthest {
@@ -251,7 +275,7 @@ func (a *allocator) finish(in *instruction) {
 		if a.dies(o) {
 			r := a.where[o]
 			if a.owner[r] == o {
-				a.free |= 1 << r
+				a.free |= 1 << r &^ a.reserved
 				a.owner[r] = none
 			}
 			a.where[o] = -1
@@ -272,6 +296,10 @@ func (a *allocator) bind(o operand, r operand) asm.Reg {
 	if acc := a.where[o]; acc >= int16(firstAccumulator) {
 		return asm.Reg(acc)
 	}
+	if home := a.homeOf(o); home >= 0 {
+		a.where[o] = home
+		return asm.Reg(home)
+	}
 	if r == none {
 		r = operand(a.take())
 	}
@@ -283,6 +311,11 @@ func (a *allocator) bind(o operand, r operand) asm.Reg {
 // nobody needs it any more, or a copy.
 func (a *allocator) over(in *instruction, place int, from asm.Reg) asm.Reg {
 	o := in.args[place]
+	if home := a.homeOf(in.d); home >= 0 {
+		a.out = append(a.out, machine{op: asm.MOVAPS, w: in.w, D: asm.Reg(home), s: asm.R(from)})
+		a.finish(in)
+		return a.bind(in.d, none)
+	}
 	once := true
 	for j, x := range in.args {
 		once = once && (j == place || x != o)
@@ -292,7 +325,7 @@ func (a *allocator) over(in *instruction, place int, from asm.Reg) asm.Reg {
 		a.temporary &^= 1 << from
 		a.finish(in)
 		return a.bind(in.d, operand(from))
-	case once && a.dies(o):
+	case once && a.dies(o) && (a.reserved>>from&1 == 0 || a.last[in.d] < a.madeAt[from]):
 		a.where[o] = -1
 		a.owner[from] = none
 		a.finish(in)

@@ -32,10 +32,12 @@ func (in *instruction) latency() int {
 type schedule struct {
 	code   []instruction
 	users  [][]int // of each instruction's result, and what may not come before it
+	later  [][]int // what may not come before an instruction and does not wait for its result
 	height []int   // cycles from the start of an instruction to the end of the last one that waits for it
 	waits  []int   // for how many others
 	ready  []int   // cycle in which what it waits for is there
 	uses   []int   // of each virtual register, by instructions that are left
+	order  []int   // places that the instructions had before
 	live   int
 	most   int // registers
 }
@@ -63,8 +65,11 @@ func (g *Generator) order() {
 // memory they may write, and in their order.
 func (s *schedule) depend() bool {
 	n := len(s.code)
-	s.users, s.height, s.waits, s.ready = make([][]int, n), make([]int, n), make([]int, n), make([]int, n)
+	s.users, s.later, s.height, s.waits, s.ready = make([][]int, n), make([][]int, n), make([]int, n), make([]int, n), make([]int, n)
 	maker := make([]int, len(s.uses))
+	for i := range maker {
+		maker[i] = -1 // made in the round before
+	}
 	var loads []int
 	store := -1
 	after := func(i, before int) {
@@ -90,7 +95,9 @@ func (s *schedule) depend() bool {
 		}
 		for j, o := range in.args {
 			if o != none && !o.isUniform() && firstUse(in, o) == j {
-				after(i, maker[o])
+				if maker[o] >= 0 {
+					after(i, maker[o])
+				}
 				s.uses[o]++
 			}
 		}
@@ -98,13 +105,21 @@ func (s *schedule) depend() bool {
 			maker[in.d] = i
 		}
 	}
-	for i := n - 1; i >= 0; i-- {
+	s.setHeights()
+	return true
+}
+
+func (s *schedule) setHeights() {
+	for i := len(s.code) - 1; i >= 0; i-- {
+		s.height[i] = 0
 		for _, u := range s.users[i] {
 			s.height[i] = max(s.height[i], s.height[u])
 		}
 		s.height[i] += s.code[i].latency()
+		for _, u := range s.later[i] {
+			s.height[i] = max(s.height[i], s.height[u])
+		}
 	}
-	return true
 }
 
 // run returns the instructions in order; so many of them start in a cycle.
@@ -128,10 +143,15 @@ func (s *schedule) run(each int) []instruction {
 				s.uses[o]--
 			}
 		}
-		ordered = append(ordered, *in)
+		ordered, s.order = append(ordered, *in), append(s.order, i)
 		done := max(now, s.ready[i]) + in.latency()
 		for _, u := range s.users[i] {
 			s.ready[u] = max(s.ready[u], done)
+			if s.waits[u]--; s.waits[u] == 0 {
+				free = append(free, u)
+			}
+		}
+		for _, u := range s.later[i] {
 			if s.waits[u]--; s.waits[u] == 0 {
 				free = append(free, u)
 			}

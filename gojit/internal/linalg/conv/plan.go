@@ -21,7 +21,8 @@ type Plan[T gemm.Float] struct {
 	geometry Convolution
 	options  PlanOptions
 	isa      asm.ISA
-	weight   []T // by group, panel, tap and channel, on a cache line
+	weight   []T  // by group, panel, tap and channel, on a cache line
+	halves   bool // the last vector of a panel may have the weights of two channels
 	bias     []T
 	strips   []strip
 	winograd *winograd[T]
@@ -111,7 +112,7 @@ func (p *Plan[T]) Resized(g Convolution) (resized *Plan[T], ok bool) {
 	case byPairs:
 		r.pairs = p.pairs.planned(g, asFloat32(r.bias), p.options)
 	default:
-		r.weight = p.weight
+		r.weight, r.halves = p.weight, p.halves
 		r.cutStrips()
 	}
 	return r, true
@@ -133,7 +134,7 @@ func (p *Plan[T]) way() way {
 // Sharing returns a plan of a product with the weights of p, which is one, a bias of its own, nil for none, and other options.
 func (p *Plan[T]) Sharing(g Convolution, bias []T, options PlanOptions) *Plan[T] {
 	r := planOf(g, bias, options)
-	if r.weight, r.portable = p.weight, p.portable; p.portable == nil {
+	if r.weight, r.halves, r.portable = p.weight, p.halves, p.portable; p.portable == nil {
 		r.cutStrips()
 	}
 	return r
@@ -183,21 +184,44 @@ func (p *Plan[T]) pack(weight []T) {
 	g, lanes := &p.geometry, lanesOf[T](p.isa)
 	channels, filters, taps := g.InChannels/g.Groups, g.OutChannels/g.Groups, Volume(g.Kernel)
 	whole := (filters + lanes - 1) / lanes * lanes
-	p.weight = gemm.Aligned[T](g.Groups*whole*taps*channels + 1024)
+	p.weight, p.halves = gemm.Aligned[T](g.Groups*whole*taps*channels+1024), true
 	for group := range g.Groups {
 		for first := 0; first < filters; first += gemm.PanelVectors * lanes {
-			width := PanelWidth(filters, first/(gemm.PanelVectors*lanes), lanes)
-			to := p.weight[(group*whole+first)*taps*channels:]
+			panel := first / (gemm.PanelVectors * lanes)
+			width := PanelWidth(filters, panel, lanes)
+			to, halves := p.weight[(group*whole+first)*taps*channels:], p.hasHalves(panel)
 			for f := first; f < min(first+width, filters); f++ {
 				from := weight[(group*filters+f)*channels*taps:]
 				for c := range channels {
 					for t := range taps {
-						to[(t*channels+c)*width+f-first] = from[c*taps+t]
+						at := (t*channels+c)*width + f - first
+						if halves {
+							at = halfPlace(c, f-first, width, lanes)
+						}
+						to[at] = from[c*taps+t]
 					}
 				}
 			}
 		}
 	}
+}
+
+// hasHalves reports whether the last vector of a panel has the weights of two channels of the input, because it has no more than half as many columns.
+func (p *Plan[T]) hasHalves(panel int) bool {
+	g, lanes := &p.geometry, lanesOf[T](p.isa)
+	left := (g.OutChannels - panel*gemm.PanelVectors*lanes) % lanes
+	isLast := g.OutChannels-panel*gemm.PanelVectors*lanes < gemm.PanelVectors*lanes
+	return p.halves && isLast && left > 0 && left <= lanes/2 && p.isa == asm.AVX512 && unsafe.Sizeof(p.weight[0]) == 4 && g.Groups == 1 && Volume(g.Kernel) == 1 && g.InChannels%2 == 0
+}
+
+// halfPlace returns where the weight of a channel of the input for a column is in a panel with halves.
+func halfPlace(channel, column, width, lanes int) int {
+	whole := width - lanes
+	at := channel / 2 * (2*whole + lanes)
+	if column < whole {
+		return at + channel%2*whole + column
+	}
+	return at + 2*whole + 2*(column-whole) + channel%2
 }
 
 // Ahead is memory that is read after a run, such as the weights of what comes then: tiles fetch it into the cache of the second level, a little with every
@@ -285,7 +309,7 @@ func (p *Plan[T]) panels() int {
 	return (p.geometry.OutChannels/p.geometry.Groups + columns - 1) / columns
 }
 
-// readsWeightsOnce reports whether the weights are so large that all strips are computed for one panel before the next.
+// readsWeightsOnce reports whether the weights are so large that all strips are computed for some panels before the next ones.
 func (p *Plan[T]) readsWeightsOnce() bool {
 	var zero T
 	return len(p.weight)*int(unsafe.Sizeof(zero)) > 400<<10
@@ -301,36 +325,50 @@ func (p *Plan[T]) runPart(in, residual, out []T, j0, j1, s0, s1 int, ahead *Ahea
 		w.scratch = gemm.Grow(&memory.Scratch, tile.EpilogueScratch)
 		w.pass = p.options.Epilogue.LongPass()
 	}
-	var watch parallel.Watch
+	block := j1 - j0
 	if p.readsWeightsOnce() {
-		for j := j0; j < j1; j++ {
-			watch.Look()
-			if j+1 < j1 {
-				w.fetchPanel((j+1)/panels, (j+1)%panels)
-			}
-			for s := s0; s < s1; s++ {
-				w.strip(s, j/panels, j%panels)
-			}
-			if past := j + 1; w.pass != nil && (past == j1 || (past-j0)%passPanels == 0) {
-				for s := s0; s < s1; s++ {
-					w.applyPass(s, j0+(j-j0)/passPanels*passPanels, past)
-				}
-			}
-		}
-		return
+		block = p.panelsOfBlock()
 	}
-	for s := s0; s < s1; s++ {
-		watch.Look()
-		for j := j0; j < j1; j++ {
-			w.strip(s, j/panels, j%panels)
+	var watch parallel.Watch
+	for j := j0; j < j1; j += block {
+		past, begun := min(j+block, j1), j
+		if past < j1 {
+			w.fetchPanels(past, min(past+block, j1))
 		}
-		if w.pass != nil {
-			w.applyPass(s, j0, j1)
+		if w.pass != nil && block < passPanels { // the pass comes when some blocks are done
+			begun = j0 + (j-j0)/passPanels*passPanels
+		}
+		isPassed := w.pass != nil && (block >= passPanels || past == j1 || past-begun >= passPanels)
+		for s := s0; s < s1; s++ {
+			watch.Look()
+			for i := j; i < past; i++ {
+				w.strip(s, i/panels, i%panels)
+			}
+			if isPassed {
+				w.applyPass(s, begun, past)
+			}
 		}
 	}
 }
 
-// passPanels is for how many panels a pass comes at a time where the weights are read once: so much of each place that the start of a row costs little.
+// blockBytes is how many bytes of weights all strips are computed with before the next ones, where the weights are read once: they stay in a cache of the
+// second level, beside those that are fetched meanwhile.
+const blockBytes = 200 << 10
+
+// panelsOfBlock returns how many panels these are; passPanels is a multiple of it, or it is larger.
+func (p *Plan[T]) panelsOfBlock() int {
+	g, size := &p.geometry, int(unsafe.Sizeof(p.weight[0]))
+	n := blockBytes / (gemm.PanelVectors * lanesOf[T](p.isa) * Volume(g.Kernel) * g.InChannels / g.Groups * size)
+	switch {
+	case n >= passPanels:
+		return n
+	case n >= 2:
+		return 2
+	}
+	return 1
+}
+
+// passPanels is for how many panels at least a pass comes at a time where the weights are read once: so much of each place that the start of a row costs little.
 const passPanels = 4
 
 // work returns the multiplications of a run.

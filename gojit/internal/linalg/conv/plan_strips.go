@@ -148,17 +148,18 @@ type stripWriter[T gemm.Float] struct {
 	scratch           unsafe.Pointer // of epilogues
 	pass              *gemm.Pass     // of whole strips, in place of the epilogue; nil: none
 	streams           bool           // the output goes past the caches, which do not hold it
-	panel             Ahead          // weights of the next panel, which the next tiles fetch
+	panel             Ahead          // weights of the next panels, which the next tiles fetch
 	ahead             *Ahead         // what they fetch behind these, nil: nothing
 }
 
-// fetchPanel has the next tiles fetch the weights of a panel, while they multiply with those of another one.
-func (w *stripWriter[T]) fetchPanel(group, panel int) {
+// fetchPanels has the next tiles fetch the weights of the panels from j0 to j1, of those of all groups, while they multiply with those of others.
+func (w *stripWriter[T]) fetchPanels(j0, j1 int) {
 	g, lanes, size := &w.geometry, lanesOf[T](w.isa), int(unsafe.Sizeof(w.in[0]))
-	whole := (w.filters + lanes - 1) / lanes * lanes
+	whole, panels := (w.filters+lanes-1)/lanes*lanes, w.panels()
 	taps := Volume(g.Kernel) * g.InChannels / g.Groups
-	w.panel.next = uintptr(unsafe.Pointer(&w.weight[(group*whole+panel*gemm.PanelVectors*lanes)*taps]))
-	w.panel.end = w.panel.next + uintptr(taps*PanelWidth(w.filters, panel, lanes)*size)
+	at := func(j int) int { return (j/panels*whole + j%panels*gemm.PanelVectors*lanes) * taps }
+	w.panel.next = uintptr(unsafe.Pointer(&w.weight[at(j0)]))
+	w.panel.end = uintptr(unsafe.Pointer(&w.weight[at(j1-1)])) + uintptr(taps*PanelWidth(w.filters, (j1-1)%panels, lanes)*size)
 }
 
 // toFetch returns what the next tiles fetch, nil where there is nothing left.
@@ -185,6 +186,7 @@ func (w *stripWriter[T]) strip(index, group, panel int) {
 	weights := (group*whole + first) * Volume(g.Kernel) * channels
 	t := tile.Tile{ISA: w.isa, Double: size == 8, Rows: uint8(s.places), Vectors: uint8(width / lanes), Tail: columns%lanes != 0, Prefetch: true}
 	args := tile.TileArgs{C: unsafe.Pointer(&w.out[to]), Bias: unsafe.Pointer(&w.bias[group*w.filters+first]), ARow: int64(s.steps * size), CRow: int64(s.outStep * size)}
+	t.Halves = w.hasHalves(panel)
 	if t.Tail {
 		args.Mask = tile.TailMask(w.isa, columns%lanes*size/4)
 	}

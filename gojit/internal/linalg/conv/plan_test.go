@@ -94,6 +94,21 @@ func TestPlansAgreeWithPortable(t *testing.T) {
 	}
 }
 
+// TestPlansOfHalves has products whose last vector has no more than half as many columns, and so the weights of two channels: all numbers of columns and
+// rows of tiles, sums of odd lengths, which are computed otherwise, strides, padding and what is done to the sums.
+func TestPlansOfHalves(t *testing.T) {
+	r := rand.New(rand.NewPCG(61, 62))
+	for _, filters := range []int{1, 2, 7, 8, 9, 17, 20, 24, 25, 33, 40, 41} {
+		for size := 1; size < 9; size++ {
+			g := square(2*(1+r.IntN(20))+r.IntN(4)/3, size, filters, 1, 1+r.IntN(2), r.IntN(2))
+			g.Batch = 1 + r.IntN(2)
+			checkPlan[float32](t, r, g, randomOptions(r), 0)
+			checkPlan[float64](t, r, g, randomOptions(r), 0)
+			checkPlan[float32](t, r, g, PlanOptions{Epilogue: exactConvEpilogue[float32]()}, 0)
+		}
+	}
+}
+
 // TestPlansStream has outputs go past the caches where their places lie at multiples of cache lines, and not elsewhere.
 func TestPlansStream(t *testing.T) {
 	defer func(n int) { streamFrom = n }(streamFrom)

@@ -13,8 +13,8 @@ import (
 )
 
 // LowerAllTuples replaces tuples by their elements: in parameters and results of the graph and its
-// blocks, in what flows through prim::If and prim::Loop, where they are made and taken apart, and where
-// they are items of containers that are read. It raises where a tuple is left, but for unused parameters.
+// blocks, in what flows through prim::If and prim::Loop, where they are made and taken apart, among what
+// aten::format writes, and where they are items of containers that are read. It raises where a tuple is left, but for unused parameters.
 //
 //	graph(%t : (Tensor, int)): ... return (%t)   -- graph(%a : Tensor, %b : int): ... return (%a, %b)
 func LowerAllTuples(g *ir.Graph) {
@@ -134,6 +134,8 @@ func (l *tupleLowering) node(n *ir.Node) {
 		}
 	case prim.TupleSlice:
 		l.slice(n)
+	case aten.Format:
+		l.inputs(n, 0)
 	case aten.Getitem, prim.Uninitialized:
 		l.outputs(n)
 	default:
@@ -175,9 +177,9 @@ func (l *tupleLowering) branches(n *ir.Node) {
 	l.outputs(n)
 }
 
-// loop lowers the values that the loop carries.
-func (l *tupleLowering) loop(n *ir.Node) {
-	for i := 2; i < len(n.Inputs()); {
+// inputs replaces inputs from one on that are tuples by their elements.
+func (l *tupleLowering) inputs(n *ir.Node, from int) {
+	for i := from; i < len(n.Inputs()); {
 		v := n.Input(i)
 		if _, ok := v.Type().(*types.Tuple); !ok {
 			i++
@@ -189,6 +191,11 @@ func (l *tupleLowering) loop(n *ir.Node) {
 			n.InsertInput(i+k, e)
 		}
 	}
+}
+
+// loop lowers the values that the loop carries.
+func (l *tupleLowering) loop(n *ir.Node) {
+	l.inputs(n, 2)
 	body := n.Blocks()[0]
 	l.parameters(body)
 	l.block(body)

@@ -120,7 +120,8 @@ func (t *Tile) index() int {
 	if t.PackedA {
 		layout = 3
 	}
-	return bit(t.Stream)<<17 | layout<<15 | bit(t.Fetch)<<14 | bit(t.Walk)<<13 | bit(t.Pairs)<<12 | int(t.Bias)<<10 | bit(t.ISA == asm.AVX512)<<9 | bit(t.Double)<<8 | bit(t.Tail)<<7 | bit(t.InPlace)<<6 |
+	pairs, double := t.Pairs || t.Halves, t.Double || t.Halves // nothing else is both
+	return bit(t.Stream)<<17 | layout<<15 | bit(t.Fetch)<<14 | bit(t.Walk)<<13 | bit(pairs)<<12 | int(t.Bias)<<10 | bit(t.ISA == asm.AVX512)<<9 | bit(double)<<8 | bit(t.Tail)<<7 | bit(t.InPlace)<<6 |
 		bit(t.Keep)<<5 | bit(t.Prefetch)<<4 | bit(t.FetchC)<<3 | bit(t.Add)<<2 | bit(t.Residual)<<1 | bit(t.Relu)
 }
 

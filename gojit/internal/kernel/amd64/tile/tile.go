@@ -30,6 +30,7 @@ type Tile struct {
 	Stream   bool  // whole vectors of C go past the caches; it lies, as CRow and CBlock do, at multiples of StreamAlignment
 	Fetch    bool  // what is to be read later is fetched into the second cache, as TileArgs says; not with Keep
 	Walk     bool  // several blocks one after the other, whose sums have several runs, as TileArgs says
+	Halves   bool  // the last vector, of half as many columns, is for two steps at once, whose number is even: see stepHalves. Of float32 with AVX512
 	Add      bool  // C is added to
 	Bias     Bias
 	Residual bool      // the elements of Residual, which lies as C does, are added
@@ -222,6 +223,7 @@ func (t Tile) Encode(a *asm.Assembler) {
 		w.Store(asm.At(tileArgs, argFetch), tileNext)
 	}
 	w.combine()
+	w.foldHalves()
 	switch e := t.Epilogue; {
 	case e == nil:
 		w.finish(nil)
@@ -329,7 +331,7 @@ func (w *tileWriter) addRun() {
 	w.JumpIf(asm.Less, rest)
 	w.Align(32)
 	loop := w.Here()
-	for u := range w.unroll {
+	for u := 0; u < w.unroll; u += w.stepsAtOnce() {
 		w.step(u)
 	}
 	w.keepA(w.unroll)
@@ -343,8 +345,8 @@ func (w *tileWriter) addRun() {
 	single := w.Here()
 	w.step(0)
 	w.keepA(1)
-	w.advance(1)
-	w.Dec(tileK)
+	w.advance(w.stepsAtOnce())
+	w.SubImm(tileK, int32(w.stepsAtOnce()))
 	w.JumpIf(asm.NotEqual, single)
 	w.Bind(done)
 }
@@ -401,7 +403,10 @@ func (w *tileWriter) advance(n int) {
 			w.AddImm(tileBases[r/3], int32(n)*w.element)
 		}
 	}
-	if !t.InPlace {
+	switch {
+	case t.Halves:
+		w.AddImm(tileB, int32(n*(2*w.vectors-1)/2)*w.bytes)
+	case !t.InPlace:
 		w.AddImm(tileB, int32(n*w.vectors)*w.bytes)
 	}
 	if t.Keep {
@@ -413,6 +418,8 @@ func (w *tileWriter) advance(n int) {
 func (w *tileWriter) step(u int) {
 	t := &w.tile
 	switch {
+	case t.Halves:
+		w.stepHalves(u)
 	case w.direct:
 		w.V(w.splat, w.width, asm.Reg(w.firstA), 0, asm.M(w.atA(u, 0)))
 		for j := range w.vectors {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"unsafe"
 
@@ -179,12 +180,14 @@ func floorDiv(a, b int) int {
 // Windows are those of the outputs along a dimension: of a kernel that moves, or else nearly equal parts of the dimension.
 type Windows struct {
 	in, out                           int
-	kernel, stride, padding, dilation int // kernel is 0 where the windows are parts
+	kernel, stride, padding, dilation int   // kernel is 0 where the windows are parts
+	parts                             []int // the parts that are meant, all of them where it is nil
+	divided                           int   // the number of parts that the dimension is divided into, where only some are meant
 }
 
 // SlidingWindows returns the windows of a kernel that moves along a dimension of in elements.
 func SlidingWindows(in, out, kernel, stride, padding, dilation int) Windows {
-	return Windows{in, out, kernel, stride, padding, dilation}
+	return Windows{in: in, out: out, kernel: kernel, stride: stride, padding: padding, dilation: dilation}
 }
 
 // AdaptiveWindows divides a dimension into out windows of nearly equal size.
@@ -193,7 +196,11 @@ func AdaptiveWindows(in, out int) Windows { return Windows{in: in, out: out} }
 // at returns the window of output i.
 func (w *Windows) at(i int) window1 {
 	if w.kernel == 0 {
-		lo, hi := adaptiveStart(i, w.in, w.out), adaptiveEnd(i, w.in, w.out)
+		out := w.out
+		if w.parts != nil {
+			i, out = w.parts[i], w.divided
+		}
+		lo, hi := adaptiveStart(i, w.in, out), adaptiveEnd(i, w.in, out)
 		return window1{lo, hi, 1, hi - lo}
 	}
 	lo := i*w.stride - w.padding
@@ -210,6 +217,131 @@ func adaptiveStart(i, in, out int) int { return i/out*in + i%out*in/out }
 
 // adaptiveEnd is where window i ends: where the next begins, rounded up.
 func adaptiveEnd(i, in, out int) int { return ((i+1)*in + out - 1) / out }
+
+// repeat reports whether most windows are equal to the one before them: parts of a dimension that are twice as many as its elements.
+func (w *Windows) repeat() bool {
+	return w.kernel == 0 && w.parts == nil && w.out > 1 && w.out >= 2*w.in
+}
+
+// distinct returns one of each of the windows that are equal, and the first output of each. ok is false where few are equal.
+func (w *Windows) distinct() (one Windows, firsts []int, ok bool) {
+	if !w.repeat() {
+		return *w, nil, false
+	}
+	for first := 0; first < w.out; {
+		firsts = append(firsts, first)
+		window := w.at(first)
+		first += sort.Search(w.out-first, func(n int) bool { return w.at(first+n) != window })
+	}
+	return Windows{in: w.in, out: len(firsts), parts: firsts, divided: w.out}, firsts, true
+}
+
+// repetition tells how the results of a pooling are those of a smaller one, in which equal windows are one.
+type repetition struct {
+	pooling Pooling
+	firsts  [3][]int // along each of three dimensions, the last of more than one output last: the first output of each window
+	sizes   [3]int   // the outputs along each of these
+}
+
+// repeated finds equal windows. ok is false where few are.
+func (p *Pooling) repeated() (r repetition, ok bool) {
+	if !slices.ContainsFunc(p.Windows, func(w Windows) bool { return w.repeat() }) {
+		return r, false
+	}
+	r = repetition{pooling: Pooling{N: p.N}, firsts: [3][]int{{0}, {0}, {0}}, sizes: [3]int{1, 1, 1}}
+	for d := range p.Windows {
+		along := &p.Windows[d]
+		one, firsts, ok := along.distinct()
+		r.pooling.Windows = append(r.pooling.Windows, one)
+		if along.out == 1 {
+			continue
+		}
+		if !ok {
+			firsts = make([]int, along.out)
+			for i := range firsts {
+				firsts[i] = i
+			}
+		}
+		copy(r.firsts[:], r.firsts[1:])
+		copy(r.sizes[:], r.sizes[1:])
+		r.firsts[2], r.sizes[2] = firsts, along.out
+	}
+	return r, true
+}
+
+// spread gives the results of a pooling, which has taken those of its equal windows once: t, which is not needed besides.
+func (p *Pooling) spread(r *repetition, t *tensor.Tensor) *tensor.Tensor {
+	defer t.Release()
+	out := define.Empty(slices.Concat(t.Shape()[:t.Dim()-p.N], p.sizes()), t.DType())
+	switch {
+	case out.Numel() == 0:
+	case t.DType().Size() == 2:
+		spreadWords[uint16](r, out, t)
+	case t.DType().Size() == 4:
+		spreadWords[uint32](r, out, t)
+	default:
+		spreadWords[uint64](r, out, t)
+	}
+	return out
+}
+
+// spreadWords fills out, contiguous as t is: the first plane made of a plane of t is filled, those like it are copies of it.
+func spreadWords[W indexing.Word](r *repetition, out, t *tensor.Tensor) {
+	to, from := unsafe.Slice((*W)(out.DataPtr()), out.Numel()), unsafe.Slice((*W)(t.DataPtr()), t.Numel())
+	planes, plane, size := r.firsts[0], len(r.firsts[1])*len(r.firsts[2]), r.sizes[1]*r.sizes[2]
+	parallel.For(len(to)/size, define.RowGrain/size+1, func(lo, hi int) {
+		var watch parallel.Watch
+		for i := lo; i < hi; {
+			volume, depth := i/r.sizes[0], i%r.sizes[0]
+			at, isFirst := slices.BinarySearch(planes, depth)
+			if !isFirst {
+				at--
+			}
+			count := min(r.end(0, at)-depth, hi-i)
+			watch.Did(count * size)
+			block := to[i*size : (i+count)*size]
+			spreadPlane(r, block, from[(volume*len(planes)+at)*plane:][:plane])
+			copyOn(block, size)
+			i += count
+		}
+	})
+}
+
+// spreadPlane fills the first plane of a block.
+func spreadPlane[W indexing.Word](r *repetition, to, from []W) {
+	columns, many := r.sizes[2], len(r.firsts[2])
+	for k, first := range r.firsts[1] {
+		rows, values := to[first*columns:r.end(1, k)*columns], from[k*many:(k+1)*many]
+		for i, begin := range r.firsts[2] {
+			run := rows[begin:r.end(2, i)]
+			run[0] = values[i]
+			copyOn(run, 1)
+		}
+		copyOn(rows, columns)
+	}
+}
+
+// end is the output behind those of window i along a dimension.
+func (r *repetition) end(d, i int) int {
+	if i+1 < len(r.firsts[d]) {
+		return r.firsts[d][i+1]
+	}
+	return r.sizes[d]
+}
+
+// copyOn fills list with copies of its first n elements.
+func copyOn[W indexing.Word](list []W, n int) {
+	const short, near = 16, 1 << 12 // what is copied at a time stays in the cache
+	if len(list) <= short {
+		for i := n; i < len(list); i++ {
+			list[i] = list[i-n]
+		}
+		return
+	}
+	for made := n; made < len(list); {
+		made += copy(list[made:], list[:min(made, max(n, near/n*n))])
+	}
+}
 
 // adaptive reads the output size, an entry of which may be None, from argument 1.
 func adaptive(name string, c define.Call, n int) Pooling {
@@ -261,12 +393,9 @@ func (p *Pooling) geometry(x *tensor.Tensor) (conv.Convolution, bool) {
 	return g, planes > 0 && g.CanPool()
 }
 
+// shape returns that of the result for an input.
 func (p *Pooling) shape(x *tensor.Tensor) []int {
-	shape := slices.Clone(x.Shape()[:x.Dim()-p.N])
-	for _, w := range p.Windows {
-		shape = append(shape, w.out)
-	}
-	return shape
+	return append(slices.Clone(x.Shape()[:x.Dim()-p.N]), p.sizes()...)
 }
 
 // volume is a plane with its windows, as one of three dimensions.
@@ -412,6 +541,10 @@ func maxPlanes(x *tensor.Tensor, p Pooling) (out, indices *tensor.Tensor) {
 	}
 	if x.OnDevice() {
 		return maxPoolOnDevice(x, p)
+	}
+	if r, ok := p.repeated(); ok {
+		out, indices = maxPlanes(x, r.pooling)
+		return p.spread(&r, out), p.spread(&r, indices)
 	}
 	work := reduce.Accumulator(x.DType())
 	in := elementwise.AsWork(x, work)
@@ -569,6 +702,9 @@ func AveragePool(x *tensor.Tensor, p Pooling, includePad bool, override int) *te
 	if x.OnDevice() && (x.DType() == tensor.Int64 || x.DType().IsFloating()) {
 		return averagePoolOnDevice(x, p, includePad, override)
 	}
+	if r, ok := p.repeated(); ok && !x.IsHollow() && !x.OnDevice() && (x.DType() == tensor.Int64 || x.DType().IsFloating()) {
+		return p.spread(&r, AveragePool(x, r.pooling, includePad, override))
+	}
 	if x.DType() == tensor.Int64 {
 		return averageIntegers(x, &p, divisors[float64](&p, includePad, override))
 	}
@@ -601,7 +737,7 @@ func AveragePool(x *tensor.Tensor, p Pooling, includePad bool, override int) *te
 func averageIntegers(x *tensor.Tensor, p *Pooling, by []float64) *tensor.Tensor {
 	out, v := define.Empty(p.shape(x), tensor.Int64), p.volume(x).list()
 	poolPlanes(p, elementwise.Contiguous(x), out, func(plane, result []int64, _ int) {
-		sumPlane[int64](v, plane, func(i int, sum int64) { result[i] = sum / int64(by[i]) })
+		meanPlane[int64](v, plane, result, by)
 	})
 	return out
 }
@@ -620,36 +756,96 @@ func averagePlanes[T interface {
 	}
 	v := p.volume(in).list()
 	poolPlanes(p, in, out, func(plane, result []T, _ int) {
-		sumPlane[float64](v, plane, func(i int, sum float64) { result[i] = T(sum / float64(by[i])) })
+		meanPlane[float64](v, plane, result, by)
 	})
 }
 
-// sumPlane calls take with the sum of each window of a plane.
-func sumPlane[S int64 | float64, T int64 | float32 | float64](v *volume, plane []T, take func(i int, sum S)) {
+// rowStretch is how many outputs of a row are summed at a time.
+const rowStretch = 64
+
+// meanPlane gives the sum of each window of a plane, which is of type S, divided by a number.
+func meanPlane[S int64 | float64, T int64 | float32 | float64, N float32 | float64](v *volume, plane, result []T, by []N) {
 	var watch parallel.Watch
-	next := 0
+	var room [rowStretch]S
+	columns, next := &v.windows[2], 0
+	byTaps := columns.kernel > 0 && columns.kernel <= columns.out
 	for i0 := range v.windows[0].out {
 		a := v.window(0, i0)
 		for i1 := range v.windows[1].out {
 			b := v.window(1, i1)
 			watch.Did(v.work(a, b))
-			for i2 := range v.windows[2].out {
-				c := v.window(2, i2)
-				var sum S
-				for i := a.lo; i < a.hi; i += a.step {
-					for j := b.lo; j < b.hi; j += b.step {
-						row := v.at(i, j, 0)
-						if c.hi-c.lo > longRow {
-							watch.Did(c.hi - c.lo)
-						}
-						for k := row + c.lo; k < row+c.hi; k += c.step {
-							sum += S(plane[k])
+			for lo := 0; lo < columns.out; lo += rowStretch {
+				sums := room[:min(rowStretch, columns.out-lo)]
+				if byTaps {
+					clear(sums)
+					for i := a.lo; i < a.hi; i += a.step {
+						for j := b.lo; j < b.hi; j += b.step {
+							addTaps(sums, plane[v.at(i, j, 0):][:v.sizes[2]], columns, lo)
 						}
 					}
+				} else {
+					sumWindows(sums, plane, v, a, b, lo, &watch)
 				}
-				take(next, sum)
-				next++
+				means, by := result[next:][:len(sums)], by[next:][:len(sums)]
+				for i, sum := range sums {
+					means[i] = T(sum / S(by[i]))
+				}
+				next += len(sums)
 			}
+		}
+	}
+}
+
+// sumWindows sums the windows from number lo on of a row, one after another.
+func sumWindows[S int64 | float64, T int64 | float32 | float64](sums []S, plane []T, v *volume, a, b window1, lo int, watch *parallel.Watch) {
+	for n := range sums {
+		c := v.window(2, lo+n)
+		var sum S
+		for i := a.lo; i < a.hi && c.lo < c.hi; i += a.step {
+			for j := b.lo; j < b.hi; j += b.step {
+				if c.hi-c.lo > longRow {
+					watch.Did(c.hi - c.lo)
+				}
+				row := plane[v.at(i, j, c.lo):][:c.hi-c.lo]
+				if c.step == 1 {
+					for _, x := range row {
+						sum += S(x)
+					}
+					continue
+				}
+				for k := 0; k < len(row); k += c.step {
+					sum += S(row[k])
+				}
+			}
+		}
+		sums[n] = sum
+	}
+}
+
+// addTaps adds what the windows from number lo on read of a row, one element of each at a time.
+func addTaps[S int64 | float64, T int64 | float32 | float64](sums []S, row []T, w *Windows, lo int) {
+	for tap := range w.kernel {
+		at := lo*w.stride - w.padding + tap*w.dilation // where the first window reads
+		from, to := 0, 0                               // the windows that read an element of the row
+		if at < 0 {
+			from = (-at + w.stride - 1) / w.stride
+		}
+		if at < len(row) {
+			to = min(len(sums), (len(row)-1-at)/w.stride+1)
+		}
+		if from >= to {
+			continue
+		}
+		some, at := sums[from:to], at+from*w.stride
+		if w.stride == 1 {
+			for i, x := range row[at:][:len(some)] {
+				some[i] += S(x)
+			}
+			continue
+		}
+		for i := range some {
+			some[i] += S(row[at])
+			at += w.stride
 		}
 	}
 }
@@ -718,6 +914,15 @@ func divisorsInto[T gemm.Float](by []T, p *Pooling, includePad bool, override in
 		}
 		rows *= windows.out
 	}
+}
+
+// sizes returns how many windows there are along each dimension.
+func (p *Pooling) sizes() []int {
+	sizes := make([]int, len(p.Windows))
+	for d := range p.Windows {
+		sizes[d] = p.Windows[d].out
+	}
+	return sizes
 }
 
 // outputs returns how many windows a plane has.

@@ -72,6 +72,35 @@ func TestEmptyWindows(t *testing.T) {
 	}
 }
 
+// Outputs whose windows are equal have equal results: those of each window once, put in the place of every output.
+func TestRepeatedWindows(t *testing.T) {
+	x := opstest.RandomTensor(rand.New(rand.NewPCG(5, 6)), tensor.Float64, 2, 3, 2, 4)
+	for _, sizes := range [][2]int{{1, 50}, {50, 1}, {7, 9}, {3, 23}, {40, 3}, {40, 60}} {
+		p := Pooling{N: 2, Windows: []Windows{AdaptiveWindows(2, sizes[0]), AdaptiveWindows(4, sizes[1])}}
+		if _, ok := p.repeated(); !ok {
+			t.Fatalf("%v: no windows are repeated", sizes)
+		}
+		v, n := p.volume(x), sizes[0]*sizes[1]
+		v.list()
+		means := tensor.Data[float64](AveragePool(x, p, false, 0))
+		out, indices := maxPool(x, p)
+		maxima, at := tensor.Data[float64](out), tensor.Data[int64](indices)
+		by := divisors[float64](&p, false, 0)
+		average, largest, places := make([]float64, n), make([]float64, n), make([]int64, n)
+		for i := range 6 {
+			plane := tensor.Data[float64](x)[8*i : 8*i+8]
+			meanPlane[float64](v, plane, average, by)
+			maxPlane(v, plane, largest, places)
+			for j := range n {
+				if k := i*n + j; means[k] != average[j] || maxima[k] != largest[j] || at[k] != places[j] {
+					t.Fatalf("%v, plane %d, output %d: mean %v, largest %v at %d; want %v, %v at %d",
+						sizes, i, j, means[k], maxima[k], at[k], average[j], largest[j], places[j])
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkMaxPoolWithPlaces(b *testing.B) {
 	x := opstest.RandomTensor(rand.New(rand.NewPCG(1, 2)), tensor.Float32, 1, 16, 112, 112)
 	for name, kernel := range map[string]int{"2x2": 2, "3x3": 3} {

@@ -48,7 +48,12 @@ func PickAlong(out, t *tensor.Tensor, order [][]int) {
 	if out.Numel() == 0 {
 		return
 	}
-	last := t.Dim() - 1
+	last, base := t.Dim()-1, 0
+	for ; last > 0 && out.Size(last) == 1; last-- { // rows are along a dimension of more than one element
+		if order[last] != nil {
+			base += order[last][0] * t.Strides()[last]
+		}
+	}
 	rows := max(0, last-1) // the dimension of rows, behind those of blocks
 	offsets := func(from, to int) []int {
 		listed := OneOffset
@@ -57,7 +62,11 @@ func PickAlong(out, t *tensor.Tensor, order [][]int) {
 		}
 		return listed
 	}
-	moveBlocks(out, t, offsets(0, rows), offsets(rows, last), offsets(last, last+1))
+	blocks := offsets(0, rows)
+	if base != 0 {
+		blocks = extended([]int{base}, blocks, 0, 1)
+	}
+	moveBlocks(out, t, blocks, offsets(rows, last), offsets(last, last+1))
 }
 
 // extended lists the sums of offsets with those of a dimension's indices, which are the faster. All its indices are meant where order is nil.

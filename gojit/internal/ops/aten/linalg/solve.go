@@ -15,19 +15,24 @@ import (
 
 // checkLUSolve refuses factors, exchanges and sides that do not fit, and returns the size of the matrices.
 func checkLUSolve(packed, pivots, b *tensor.Tensor, left bool) (n int) {
+	source.Check(packed.DType().IsFloating() || packed.DType().IsComplex(), "torch.linalg.lu_solve: Expected a floating point or complex tensor as input. Got %s", packed.DType().CppName())
+	source.Check(packed.DType() == b.DType(), "linalg.lu_solve: Expected LU and B to have the same dtype, but found LU of type %s and B of type %s instead", packed.DType().CppName(), b.DType().CppName())
+	source.Check(pivots.DType() == tensor.Int32, "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
 	n, _ = squareMatrices("linalg.lu_solve", packed)
 	side := -1
 	if left {
 		side = -2
 	}
 	source.Check(b.Dim() >= 2 && b.Size(b.Dim()+side) == n, "linalg.lu_solve: Incompatible shapes of A and B for the equation AX = B (%dx%d and %s)", n, n, define.ShapeText(b.Shape()))
-	source.Check(pivots.Dim() >= 1 && pivots.Dim() == packed.Dim()-1 && pivots.Size(pivots.Dim()-1) == n, "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
+	define.WrapDim(-1, pivots)
+	source.Check(pivots.Size(pivots.Dim()-1) == n, "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
+	source.Check(slices.Equal(pivots.Shape(), packed.Shape()[:packed.Dim()-1]), "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape %s instead", define.ShapeText(pivots.Shape()))
 	return n
 }
 
-// luSolve solves with packed factorizations and their row exchanges.
+// luSolve solves with packed factorizations and their row exchanges, which checkLUSolve has seen.
 func luSolve(packed, pivots, b *tensor.Tensor) *tensor.Tensor {
-	n := checkLUSolve(packed, pivots, b, true)
+	n := packed.Size(packed.Dim() - 1)
 	lead := source.Must(tensor.Broadcast(packed.Shape()[:packed.Dim()-2], b.Shape()[:b.Dim()-2]))
 	d := tensor.Promote(packed.DType(), b.DType())
 	wide := func(t *tensor.Tensor, d tensor.DType, tail ...int) *tensor.Tensor {
@@ -45,8 +50,8 @@ func luSolve(packed, pivots, b *tensor.Tensor) *tensor.Tensor {
 
 // luSolveAs is luSolve for A X = B, X A = B and both with the adjoint of A.
 func luSolveAs(packed, pivots, b *tensor.Tensor, left, adjoint bool) *tensor.Tensor {
+	n := checkLUSolve(packed, pivots, b, left)
 	if packed.OnDevice() {
-		checkLUSolve(packed, pivots, b, left)
 		if x := luSolveLibrary(packed, pivots, b, left, adjoint); x != nil {
 			return x
 		}
@@ -54,8 +59,6 @@ func luSolveAs(packed, pivots, b *tensor.Tensor, left, adjoint bool) *tensor.Ten
 	if left && !adjoint {
 		return luSolve(packed, pivots, b)
 	}
-	atLeastMatrices("linalg.lu_solve", packed)
-	n := packed.Size(packed.Dim() - 1)
 	inverse := luSolve(packed, pivots, source.Must(views.Eye(n, n, views.MakeLike{Dtype: packed.DType()}).ToDevice(packed.Device())))
 	if adjoint {
 		inverse = elementwise.Conjugate(source.Must(inverse.MatrixTranspose()))

@@ -281,6 +281,9 @@ func transpose(out, x *tensor.Tensor, rows, columns int) {
 // mixRows makes rows of inner elements.
 func mixRows(out, x *tensor.Tensor, a *axis, outer, in, inner int) {
 	period := max(1, a.made()/in)
+	if period > stretch { // the outputs between two inputs are more than a stretch: neighbours are made of the same
+		period = 1
+	}
 	for t := range a.stretches(stretch / period * period) {
 		mixtureOf(t, a.made(), period, x.DType()).mix(out, x, outer, in, inner)
 	}
