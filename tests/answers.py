@@ -1,7 +1,7 @@
 """Short programs with what PyTorch 1.13.1 printed: answers/GROUP.txt.
 
-`python answers.py torch GROUP ...` records the answers anew, with PyTorch itself: those of `func` with 2.15, of `export` and `pytree` with 2.7.1, since
-1.13.1 has no torch.export. A section begins with `### title`; the program follows, then a line `---` and what it printed.
+`python answers.py torch GROUP ...` records the answers anew, with PyTorch itself: those of `func` and `signal` with 2.15, of `export` and `pytree`
+with 2.7.1, since 1.13.1 has no torch.export. A section begins with `### title`; the program follows, then a line `---` and what it printed.
 """
 
 import contextlib

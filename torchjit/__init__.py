@@ -28,6 +28,7 @@ from torchjit._functions import (
     meshgrid,
     nonzero,
     split,
+    unravel_index,
 )
 from torchjit._settings import *  # noqa: F403
 from torchjit._tensor import Tensor
@@ -71,6 +72,15 @@ legacy_contiguous_format = contiguous_format
 # What PyTorch's build has; here everything that computes is this library.
 has_cuda = has_cudnn = has_mkl = has_mkldnn = has_mps = has_openmp = False
 has_lapack = has_spectral = True
+
+
+def get_default_device() -> device:
+    """The device on which functions make tensors where none is said: the processor.
+
+    >>> torch.get_default_device()
+    device(type='cpu')
+    """
+    return device("cpu")
 
 
 def compiled_with_cxx11_abi() -> bool:
@@ -144,7 +154,7 @@ _ELSEWHERE.update({name: "torchjit._lowrank" for name in ("svd_lowrank", "pca_lo
 _ELSEWHERE.update({name: "torchjit.functional" for name in ("align_tensors", "cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive")})
 _SUBMODULES = (
     "__future__", "_linalg_utils", "_subclasses", "monitor", "nested", "amp", "ao", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "export", "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn", "onnx",
-    "ops", "quasirandom", "optim", "overrides", "package", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "sparse", "special", "storage", "testing", "torch_version", "types", "_utils", "_utils_internal",
+    "ops", "quasirandom", "optim", "overrides", "package", "profiler", "quantization", "random", "return_types", "safetensors", "serialization", "signal", "sparse", "special", "storage", "testing", "torch_version", "types", "_utils", "_utils_internal",
     "utils", "version", "__config__", "_jit_internal", "_C", "_decomp", "_export", "_higher_order_ops", "_ops", "_sources", "_VF", "_lowrank", "_prims", "_prims_common", "_refs", "_six", "_tensor_str",
 )  # fmt: skip
 

@@ -209,6 +209,7 @@ from torchjit._settings import set_num_threads as set_num_threads
 from torchjit._tensor_str import set_printoptions as set_printoptions
 from torchjit._settings import set_rng_state as set_rng_state
 from torchjit._settings import set_warn_always as set_warn_always
+from torchjit import signal as signal
 from torchjit._removed import solve as solve
 from torchjit import sparse as sparse
 from torchjit._types import sparse_bsc as sparse_bsc
@@ -244,6 +245,7 @@ from torchjit._settings import typename as typename
 from torchjit import types as types
 from torchjit.functional import unique as unique
 from torchjit.functional import unique_consecutive as unique_consecutive
+from torchjit._functions import unravel_index as unravel_index
 from torchjit._settings import use_deterministic_algorithms as use_deterministic_algorithms
 from torchjit import utils as utils
 from torchjit import version as version
@@ -1467,6 +1469,7 @@ def geometric_(input: Tensor, p: _float, *, generator: _Generator | None = None)
 def geqrf(input: Tensor, *, out: _tuple[Tensor, Tensor] | None = None) -> _return_types.geqrf: ...
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def get_autocast_dtype(device_type: _str) -> _int: ...
+def get_default_device() -> _device: ...
 def get_device(input: Tensor) -> _int: ...
 def glu(input: Tensor, dim: _int = -1, *, out: Tensor | None = None) -> Tensor: ...
 def glu_backward(grad_output: Tensor, input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor: ...

@@ -290,3 +290,28 @@ def _assert(condition: Any, message: str) -> Any:
 OPERATORS = (
     einsum, broadcast_tensors, meshgrid, atleast_1d, atleast_2d, atleast_3d, cartesian_prod, block_diag, chain_matmul, nonzero, split,
 )  # fmt: skip
+
+
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """The coordinates of elements of a tensor of a shape, whose numbers in the order of rows are given: a tensor of indices for each dimension.
+
+    Raises TypeError where indices are no tensor of integers and where shape is none, ValueError where a size is negative.
+
+    >>> torch.unravel_index(torch.tensor([4, 7]), (3, 4))
+    (tensor([1, 1]), tensor([0, 3]))
+    """
+    if not isinstance(indices, Tensor):
+        raise TypeError(f"unravel_index(): expected 'indices' to be a tensor, but got {type(indices)}")
+    if indices.is_complex() or indices.is_floating_point() or str(indices.dtype) == "torch.bool":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    sizes = (shape,) if isinstance(shape, int) else shape
+    if not isinstance(sizes, (tuple, list)) or not all(isinstance(n, int) for n in sizes):
+        found = type(sizes) if not isinstance(sizes, (tuple, list)) else type(next(n for n in sizes if not isinstance(n, int)))
+        raise TypeError(f"expected 'shape' sequence to only contain ints, but got {found}")
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
+    made: list[Tensor] = []
+    for n in reversed(sizes):
+        made.append(indices.remainder(n))
+        indices = indices.div(n, rounding_mode="floor")
+    return tuple(reversed(made))

@@ -75,7 +75,7 @@ class LevelTensor(Tensor):
             found = found._value
         return found.detach()
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         inner = repr(self._value).replace("\n", "\n    ")
         return f"{self._level.kind}(lvl={self._level.number}, {self._level.of_repr}value=\n    {inner}\n)"
 

@@ -41,6 +41,9 @@ from torchjit.nn.modules.linear import Bilinear as Bilinear
 from torchjit.nn.modules.activation import CELU as CELU
 from torchjit.nn.modules.loss import CTCLoss as CTCLoss
 from torchjit.nn.modules.pixelshuffle import ChannelShuffle as ChannelShuffle
+from torchjit.nn.modules.padding import CircularPad1d as CircularPad1d
+from torchjit.nn.modules.padding import CircularPad2d as CircularPad2d
+from torchjit.nn.modules.padding import CircularPad3d as CircularPad3d
 from torchjit.nn.modules.padding import ConstantPad1d as ConstantPad1d
 from torchjit.nn.modules.padding import ConstantPad2d as ConstantPad2d
 from torchjit.nn.modules.padding import ConstantPad3d as ConstantPad3d
@@ -87,6 +90,7 @@ from torchjit.nn.modules.loss import KLDivLoss as KLDivLoss
 from torchjit.nn.modules.loss import L1Loss as L1Loss
 from torchjit.nn.modules.pooling import LPPool1d as LPPool1d
 from torchjit.nn.modules.pooling import LPPool2d as LPPool2d
+from torchjit.nn.modules.pooling import LPPool3d as LPPool3d
 from torchjit.nn.modules.rnn import LSTM as LSTM
 from torchjit.nn.modules.rnn import LSTMCell as LSTMCell
 from torchjit.nn.modules.normalization import LayerNorm as LayerNorm
@@ -175,5 +179,7 @@ from torchjit.nn.modules.fold import Unfold as Unfold
 from torchjit.nn.modules.upsampling import Upsample as Upsample
 from torchjit.nn.modules.upsampling import UpsamplingBilinear2d as UpsamplingBilinear2d
 from torchjit.nn.modules.upsampling import UpsamplingNearest2d as UpsamplingNearest2d
+from torchjit.nn.modules.padding import ZeroPad1d as ZeroPad1d
 from torchjit.nn.modules.padding import ZeroPad2d as ZeroPad2d
+from torchjit.nn.modules.padding import ZeroPad3d as ZeroPad3d
 def factory_kwargs(kwargs: object) -> dict[str, Any]: ...

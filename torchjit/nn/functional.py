@@ -687,6 +687,32 @@ def lp_pool2d(
     return (torch.sign(out) * relu(torch.abs(out))).mul(kw * kh).pow(1.0 / norm_type)
 
 
+def lp_pool3d(
+    input: Tensor,
+    norm_type: Union[int, float],
+    kernel_size: BroadcastingList3[int],
+    stride: Optional[BroadcastingList3[int]] = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Power means over windows of a volume.
+
+    Takes bools, floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of dimensions and
+    other types.
+
+    >>> x = torch.rand(1, 3, 8, 8, 8)
+    >>> F.lp_pool3d(x, 2, 2).shape
+    torch.Size([1, 3, 4, 4, 4])
+    """
+    if has_torch_function_unary(input):
+        return handle_torch_function(lp_pool3d, (input,), input, norm_type, kernel_size, stride=stride, ceil_mode=ceil_mode)
+    kd, kw, kh = _triple(kernel_size)
+    if stride is not None:
+        out = avg_pool3d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    else:
+        out = avg_pool3d(input.pow(norm_type), kernel_size, padding=0, ceil_mode=ceil_mode)
+    return (torch.sign(out) * relu(torch.abs(out))).mul(kd * kw * kh).pow(1.0 / norm_type)
+
+
 # ---- dropout ----
 
 

@@ -214,3 +214,109 @@ class ZeroPad2d(_ConstantPadNd):
 
     def extra_repr(self) -> str:
         return f"{self.padding}"
+
+
+class ZeroPad1d(ConstantPad1d):
+    """Puts zeros around rows.
+
+    Takes bools, integers, floats, halves and complex numbers, of 1 or more dimensions. Gradients flow to the input.
+
+    >>> nn.ZeroPad1d((1, 2))(torch.ones(1, 2))
+    tensor([[0., 1., 1., 0., 0.]])
+    """
+
+    def __init__(self, padding: _size_2_t) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class ZeroPad3d(ConstantPad3d):
+    """Puts zeros around volumes.
+
+    Takes bools, integers, floats, halves and complex numbers, of 3 or more dimensions. Gradients flow to the input. Raises RuntimeError for
+    other numbers of dimensions.
+
+    >>> nn.ZeroPad3d(1)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
+
+    def __init__(self, padding: _size_6_t) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class _CircularPadNd(Module):
+    __constants__ = ["padding"]  # type: list[str]
+    padding: Sequence[int]
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        raise NotImplementedError
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_input_dim(input)
+        return F.pad(input, self.padding, "circular")
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class CircularPad1d(_CircularPadNd):
+    """Continues rows beyond their ends with what they begin or end with on the other side.
+
+    Takes bools, integers, floats, halves and complex numbers, of 2 or 3 dimensions. Gradients flow to the input. Raises ValueError for other
+    numbers of dimensions and RuntimeError where the padding is longer than the rows.
+
+    >>> nn.CircularPad1d((1, 2))(torch.tensor([[1.0, 2.0, 3.0]]))
+    tensor([[3., 1., 2., 3., 1., 2.]])
+    """
+
+    def __init__(self, padding: _size_2_t) -> None:
+        super().__init__()
+        self.padding = to_tuple(padding, 2)
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() != 2 and input.dim() != 3:
+            raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
+
+
+class CircularPad2d(_CircularPadNd):
+    """Continues planes beyond their ends with what they begin or end with on the other side.
+
+    Takes bools, integers, floats, halves and complex numbers, of 3 or 4 dimensions. Gradients flow to the input. Raises ValueError for other
+    numbers of dimensions and RuntimeError where the padding is longer than the plane.
+
+    >>> nn.CircularPad2d((1, 0, 0, 0))(torch.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
+    tensor([[[2., 1., 2.],
+             [4., 3., 4.]]])
+    """
+
+    def __init__(self, padding: _size_4_t) -> None:
+        super().__init__()
+        self.padding = to_tuple(padding, 4)
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() != 3 and input.dim() != 4:
+            raise ValueError(f"expected 3D or 4D input (got {input.dim()}D input)")
+
+
+class CircularPad3d(_CircularPadNd):
+    """Continues volumes beyond their ends with what they begin or end with on the other side.
+
+    Takes bools, integers, floats, halves and complex numbers, of 4 or 5 dimensions. Gradients flow to the input. Raises ValueError for other
+    numbers of dimensions and RuntimeError where the padding is longer than the volume.
+
+    >>> nn.CircularPad3d(1)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
+
+    def __init__(self, padding: _size_6_t) -> None:
+        super().__init__()
+        self.padding = to_tuple(padding, 6)
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() != 4 and input.dim() != 5:
+            raise ValueError(f"expected 4D or 5D input (got {input.dim()}D input)")

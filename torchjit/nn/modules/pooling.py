@@ -254,6 +254,37 @@ class LPPool2d(Module):
         return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
 
 
+class LPPool3d(Module):
+    """Power means over windows of volumes.
+
+    Takes bools, integers, floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
+    dimensions and other types.
+
+    >>> x = torch.rand(1, 3, 8, 8, 8)
+    >>> nn.LPPool3d(2, 2)(x).shape
+    torch.Size([1, 3, 4, 4, 4])
+    """
+
+    __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]  # type: list[str]
+    norm_type: float
+    ceil_mode: bool
+
+    def __init__(
+        self, norm_type: float, kernel_size: _size_3_t, stride: Optional[_size_3_t] = None, ceil_mode: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.norm_type = norm_type
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = ceil_mode
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+    def extra_repr(self) -> str:
+        return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
+
+
 class _AdaptiveMaxPoolNd(Module):
     __constants__ = ["output_size", "return_indices"]  # type: list[str]
     return_indices: bool

@@ -1,0 +1,3 @@
+"""torch.signal: windows of signals."""
+
+from torchjit.signal import windows as windows
