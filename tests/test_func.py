@@ -219,3 +219,12 @@ def test_a_tensor_gets_out():
 def test_no_samples():
     f = vmap(FUNCTIONS["without a rule"])
     assert f(B[:0]).shape == (0, 4, 4) and vmap(torch.sin)(X[:0]).shape == (0, 4)
+
+
+def test_the_log_tells_what_is_called_for_each_sample(caplog):
+    x = torch.rand(3, 4)
+    with caplog.at_level("INFO", logger="torchjit.func"):
+        torch.vmap(torch.sin)(x)
+        assert caplog.messages == []
+        torch.vmap(lambda a: torch.linalg.inv(a))(x[:, :3].reshape(1, 3, 3) + torch.eye(3))
+    assert caplog.messages == ["vmap calls aten::linalg_inv once for each of 1 samples"]

@@ -2,11 +2,12 @@
 
 The value of a tensor of this level has the samples in its first dimension. An operator that applies one expression to each element is called
 once with the values; others have a rule below, which moves dimensions; one without a rule is called for each sample and its results are
-stacked. Rules give NotImplemented where they do not hold, and then it is called for each sample, too.
+stacked, which the log tells. Rules give NotImplemented where they do not hold, and then it is called for each sample, too.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,8 @@ import torchjit as torch
 from torchjit import _native
 from torchjit._tensor import Tensor
 from torchjit.func._levels import Level, as_given, check_written, facts_of, map_values, parts
+
+_log = logging.getLogger(__name__)  # says at the level INFO which operators are called once for each sample
 
 _RANDOM = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness flags on vmap or perform the "
@@ -104,6 +107,7 @@ class VmapLevel(Level):
     def one_by_one(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Calls an operator for each sample and stacks what it gives."""
         writes = facts_of(func).writes
+        _log.info("vmap calls %s once for each of %d samples", facts_of(func).name, self.size)
         if self.size == 0:
             def empty(x: Any) -> Any:
                 return x._value.new_zeros(x.shape) if self.has(x) else x
