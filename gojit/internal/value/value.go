@@ -198,7 +198,9 @@ func (v Value) Kind() Kind {
 func (v Value) IsNone() bool { return v.ref == nil }
 
 // IsTensor reports whether v is a tensor.
-func (v Value) IsTensor() bool { return v.Kind() == KindTensor }
+func (v Value) IsTensor() bool {
+	return v.bits == uint64(KindTensor) && v.ref != nil && uintptr(v.ref)-uintptr(unsafe.Pointer(&tags)) >= uintptr(numScalarKinds)
+}
 
 // IsInt reports whether v is an integer.
 func (v Value) IsInt() bool { return v.ref == unsafe.Pointer(&tags[KindInt]) }

@@ -66,9 +66,11 @@ func drawing(name string, i, g int, d tensor.DType, f func(c define.Call, gen *r
 // filling defines an in-place overload that fills its first argument; the generator is the last argument.
 func filling(name string, f func(c define.Call, t *tensor.Tensor, gen *rng.Generator)) define.Definition {
 	return define.Operator(name, func(c define.Call) {
-		elementwise.CheckInside(c.Tensor(0))
-		fillDrawn(c, c.Tensor(0), f)
-		c.GiveSelf()
+		t := c.Tensor(0)
+		elementwise.CheckInside(t)
+		fillDrawn(c, t, f)
+		t.Bump()
+		c.Out[0] = c.Args[0]
 	})
 }
 
