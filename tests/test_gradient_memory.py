@@ -433,6 +433,31 @@ def test_the_gradient_of_relu_takes_no_memory_of_its_own():
     assert 2 * 64 <= int(done.stdout) + 16 < 3 * 64, f"{done.stdout} MB"
 
 
+SPREAD = """
+import sys
+import torchjit as torch
+
+def memory(name):
+    with open("/proc/self/status") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith(name)) >> 10
+
+x = torch.ones(2000, requires_grad=True)
+y = eval(sys.argv[1])  # at least 16 MB
+before = memory("VmHWM")
+torch.autograd.grad(y, x, torch.ones(()).expand(y.shape))
+print(memory("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(not pathlib.Path("/proc/self/status").exists(), reason="reads the most resident memory from /proc")
+@pytest.mark.parametrize("code", ["x.diagflat(1)", "x.diag_embed()", "x.diag()", "x.tile(3000)", "x.repeat_interleave(3000)", "x.repeat_interleave(torch.full((2000,), 3000))"])
+def test_gradients_of_what_is_spread_take_no_table_of_places(code):
+    """Numbers of repetitions that differ take the row of each element, as in PyTorch."""
+    env = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).resolve().parent.parent), "GOJIT_CHECK": ""}
+    done = subprocess.run([sys.executable, "-c", SPREAD, code], env=env, stdout=subprocess.PIPE, text=True, check=True)
+    assert int(done.stdout) < (120 if "full" in code else 35), f"{done.stdout} MB"
+
+
 LENT = """
 import torchjit as torch
 

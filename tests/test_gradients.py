@@ -26,7 +26,7 @@ cumulative_trapezoid(x, dx=2.0) | cov(x) | cov(x, correction=0, aweights=torch.t
 dist(x, y) | dist(x, y, 3) | norm(x, "fro", [0, 1]) | norm(x, 3) | norm(x, 2, [1], True, dtype=torch.float64) | renorm(x, 2, 0, 0.5) | nuclear_norm(m)
 hstack([x, y]) | vstack([x, v[:3]]) | row_stack([x, y]) | dstack([x, y]) | column_stack([x, v[:2]]) | block_diag(x, v) | cartesian_prod(v[:2], v[2:])
 combinations(v, 2) | meshgrid(v, v[:2], indexing="xy") | atleast_2d([v, x]) | tensor_split(x, [1, 2], 1) | hsplit(x, 3) | vsplit(x, [1]) | dsplit(r(1, 2, 4), 2)
-narrow_copy(x, 1, 1, 2) | diagflat(v, 1) | diagonal_scatter(m, v[:3]) | select_scatter(x, v[:3], 0, 1) | slice_scatter(x, y[:, :1], 1, 1, 2)
+narrow_copy(x, 1, 1, 2) | diagflat(v, 1) | diag_embed(x, -1, 1, 0) | diag(m, 1) | tile(x, (2, 1, 3)) | repeat_interleave(x, 2, 1) | repeat_interleave(v, torch.tensor(2)) | diagonal_scatter(m, v[:3]) | select_scatter(x, v[:3], 0, 1) | slice_scatter(x, y[:, :1], 1, 1, 2)
 tensordot(x, y, ([1], [1])) | tensordot(r(2, 3, 2), r(3, 2, 2), 2) | msort(x) | sort(x, stable=True, dim=0) | x.sum_to_size(1, 3) | x.mT | x.unfold(1, 2, 1)
 index_copy(x, 1, torch.tensor([2, 0]), y[:, :2]) | index_fill(x, 1, torch.tensor([0]), 2.0) | index_fill(x, 1, torch.tensor([0]), v[0])
 x.masked_scatter(torch.tensor([True, False, True]), y) | x.put(torch.tensor([1, 4]), v[:2]) | x.put(torch.tensor([1, 4]), v[:2], True)

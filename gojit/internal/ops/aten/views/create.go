@@ -403,8 +403,14 @@ var CreateFamily = slices.Concat([]define.Definition{
 	define.Giving("triu", func(c define.Call) *tensor.Tensor { return Triangle(c.Tensor(0), c.Int(1), true) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("triu", c.G(), c.Arg(1))) }), Tags: ops.IgnoresSelf | ops.AsWritten}).OutOverlapping(),
 	define.Giving("tril_indices", func(c define.Call) *tensor.Tensor { return triangleIndices(c, false) }),
 	define.Giving("triu_indices", func(c define.Call) *tensor.Tensor { return triangleIndices(c, true) }),
-	define.Giving("diag", func(c define.Call) *tensor.Tensor { return diag(c.Tensor(0), c.Int(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("diag") }), Tags: ops.AsWritten}),
-	define.Giving("diag_embed", func(c define.Call) *tensor.Tensor { return diagonalEmbed(c.Tensor(0), c.Int(1), c.Int(2), c.Int(3)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("diag_embed") }), Tags: ops.AsWritten}),
+	define.Giving("diag", func(c define.Call) *tensor.Tensor { return diag(c.Tensor(0), c.Int(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
+		if shape := c.Shape(0); len(shape) == 2 {
+			c.Give(0, c.Do("diagonal_backward", c.G(), shape, c.Arg(1), 0, 1))
+		} else {
+			c.Give(0, c.Do("diagonal", c.G(), c.Arg(1), 0, 1))
+		}
+	}), Tags: ops.AsWritten}),
+	define.Giving("diag_embed", func(c define.Call) *tensor.Tensor { return diagonalEmbed(c.Tensor(0), c.Int(1), c.Int(2), c.Int(3)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("diagonal", c.G(), c.Arg(1), c.Arg(2), c.Arg(3))) }), Tags: ops.AsWritten}),
 	define.Giving("diagflat", func(c define.Call) *tensor.Tensor {
 		return diagonalEmbed(source.Must(c.Tensor(0).Reshape(-1)), c.Int(1), 0, 1)
 	}),

@@ -450,6 +450,39 @@ func repeatedMeta(c define.Call) *tensor.Tensor {
 	return source.Must(tensor.EmptyMeta(shape, t.DType()))
 }
 
+// interleaved returns the shape that repeat_interleave repeats along a dimension, and that: without one it is all elements in a row.
+func interleaved(c define.Gradient) (shape []int, dim int) {
+	shape = c.Shape(0)
+	if c.Arg(2).IsNone() || len(shape) == 0 {
+		return []int{define.NumelOf(shape)}, 0
+	}
+	dim = int(c.Arg(2).Int())
+	if dim < 0 {
+		dim += len(shape)
+	}
+	return shape, dim
+}
+
+// tileRepeats returns how often tile repeats each dimension of a tensor and those before it.
+func tileRepeats(times []int, dims int) []int {
+	return append(slices.Repeat([]int{1}, max(0, dims-len(times))), times...)
+}
+
+// repeatedGrad gives the gradient of what has been repeated along each dimension, and new ones before them.
+func repeatedGrad(c define.Gradient, repeats []int) {
+	shape := c.Shape(0)
+	split, sums := []int{}, []int{}
+	lead := len(repeats) - len(shape)
+	for i, r := range repeats {
+		sums = append(sums, len(split))
+		split = append(split, r)
+		if i >= lead {
+			split = append(split, shape[i-lead])
+		}
+	}
+	c.Give(0, c.Do("reshape", c.Do("sum.dim_IntList", c.Do("reshape", c.G(), split), sums, false), shape))
+}
+
 // sections returns a number of pieces of a tensor, and fails where the pieces alone do not fit the memory.
 func sections(n int) int {
 	define.Room(int(unsafe.Sizeof(tensor.Tensor{})), max(n, 0))
@@ -654,26 +687,11 @@ var ViewFamily = slices.Concat([]define.Definition{
 	define.Operator("broadcast_tensors", func(c define.Call) { c.GiveList(elementwise.BroadcastTensors(c.Tensors(0))) }).With(ops.Def{Decomp: broadcastEach}),
 
 	define.Giving("repeat", func(c define.Call) *tensor.Tensor { return indexing.Repeat(c.Tensor(0), c.Ints(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
-		shape := c.Shape(0)
-		repeats := c.Ints(1)
-		split, sums := []int{}, []int{}
-		lead := len(repeats) - len(shape)
-		for i, r := range repeats {
-			sums = append(sums, len(split))
-			split = append(split, r)
-			if i >= lead {
-				split = append(split, shape[i-lead])
-			}
-		}
-		c.Give(0, c.Do("reshape", c.Do("sum.dim_IntList", c.Do("reshape", c.G(), split), sums, false), shape))
+		repeatedGrad(c, c.Ints(1))
 	}), Tags: ops.AsWritten}).OnZeros().Quantized(define.SameScale),
 	define.Giving("tile", func(c define.Call) *tensor.Tensor {
-		times := c.Ints(1)
-		for len(times) < c.Tensor(0).Dim() {
-			times = append([]int{1}, times...)
-		}
-		return indexing.Repeat(c.Tensor(0), times)
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("tile") }), Tags: ops.AsWritten}).OnZeros().Quantized(define.SameScale),
+		return indexing.Repeat(c.Tensor(0), tileRepeats(c.Ints(1), c.Tensor(0).Dim()))
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { repeatedGrad(c, tileRepeats(c.Ints(1), len(c.Shape(0)))) }), Tags: ops.AsWritten}).OnZeros().Quantized(define.SameScale),
 	define.Giving("flip", func(c define.Call) *tensor.Tensor { return flip(c.Tensor(0), c.Ints(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("flip", c.G(), c.Arg(1))) }), Tags: ops.AsWritten}).OnZeros().Quantized(define.SameScale),
 	define.Giving("fliplr", func(c define.Call) *tensor.Tensor {
 		source.Check(c.Tensor(0).Dim() >= 2, "Input must be >= 2-d.")
@@ -707,13 +725,22 @@ var ViewFamily = slices.Concat([]define.Definition{
 			return repeatedMeta(c)
 		}
 		return repeatInterleaveArgs(c, tensor.Data[int64](elementwise.Contiguous(elementwise.To(c.Tensor(1), tensor.Int64))))
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("repeat_interleave.self_Tensor") }), Tags: ops.AsWritten}),
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
+		shape, dim := interleaved(c)
+		rows := c.Do("repeat_interleave.self_Tensor", c.Do("arange", shape[dim]), c.Arg(1), nil, nil)
+		sums := c.Into("index_add", c.ZerosAs(shape, c.G().DType()), dim, rows, c.G())
+		c.Give(0, c.Do("reshape", sums, c.Shape(0)))
+	}), Tags: ops.AsWritten}),
 	define.Giving("repeat_interleave.self_int", func(c define.Call) *tensor.Tensor {
 		if define.IsMeta(c.Tensor(0)) {
 			return repeatedMeta(c)
 		}
 		return repeatInterleaveArgs(c, []int64{int64(c.Int(1))})
-	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Moved("repeat_interleave.self_int") }), Tags: ops.AsWritten}).Quantized(define.SameScale),
+	}).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
+		shape, dim := interleaved(c)
+		apart := slices.Insert(slices.Clone(shape), dim+1, int(c.Arg(1).Int()))
+		c.Give(0, c.Do("reshape", c.Do("sum.dim_IntList", c.Do("reshape", c.G(), apart), []int{dim + 1}, false), c.Shape(0)))
+	}), Tags: ops.AsWritten}).Quantized(define.SameScale),
 	define.Giving("pixel_shuffle", func(c define.Call) *tensor.Tensor { return pixelShuffle(c.Tensor(0), c.Int(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("pixel_unshuffle", c.G(), c.Arg(1))) }), Tags: ops.AsWritten}),
 	define.Giving("pixel_unshuffle", func(c define.Call) *tensor.Tensor { return pixelUnshuffle(c.Tensor(0), c.Int(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) { c.Give(0, c.Do("pixel_shuffle", c.G(), c.Arg(1))) }), Tags: ops.AsWritten}),
 	define.Giving("channel_shuffle", func(c define.Call) *tensor.Tensor { return channelShuffle(c.Tensor(0), c.Int(1)) }).With(ops.Def{Grad: define.Concrete(func(c define.Gradient) {
