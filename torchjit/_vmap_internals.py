@@ -9,7 +9,8 @@ from typing import Any
 
 from torchjit import _native
 from torchjit._tensor import Tensor
-from torchjit.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
+from torchjit.func._vmap import batched_inputs
+from torchjit.utils._pytree import tree_unflatten
 
 __all__ = ["vmap"]
 
@@ -25,47 +26,6 @@ def _as_tuple(value: Any, num_elements: int, error_message_lambda: Callable[[], 
     if len(value) != num_elements:
         raise ValueError(error_message_lambda())
     return value
-
-
-def _batched_inputs(in_dims: Any, args: tuple[Any, ...], func: Any) -> tuple[int, list[Any], list[Any], Any]:
-    """How many samples there are, the leaves of the arguments, the dimension of each leaf and the structure."""
-    name = _get_name(func)
-    start = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): "
-    if not isinstance(in_dims, (int, tuple)):
-        raise ValueError(
-            f"{start}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: {type(in_dims)}."
-        )
-    if not args:
-        raise ValueError(
-            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs. "
-            "The latter is unsupported."
-        )
-    leaves, spec = tree_flatten(args)
-    dims = _broadcast_to_and_flatten(in_dims, spec)
-    if dims is None:
-        raise ValueError(
-            f"{start}in_dims is not compatible with the structure of `inputs`. in_dims has structure {tree_flatten(in_dims)[1]} "
-            f"but inputs has structure {spec}."
-        )
-    for leaf, dim in zip(leaves, dims, strict=True):
-        if not isinstance(dim, int) and dim is not None:
-            raise ValueError(f"{start}Got in_dim={dim} for an input but in_dim must be either an integer dimension or None.")
-        if isinstance(dim, int) and not isinstance(leaf, Tensor):
-            raise ValueError(
-                f"{start}Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap over non-Tensor arguments, "
-                "please use None as the respective in_dim"
-            )
-        if dim is not None and not 0 <= dim < leaf.dim():
-            raise ValueError(
-                f"{start}Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {leaf.dim()} "
-                f"so expected in_dim to satisfy 0 <= in_dim < {leaf.dim()}."
-            )
-    sizes = [leaf.size(dim) for leaf, dim in zip(leaves, dims, strict=True) if dim is not None]
-    if not sizes:
-        raise ValueError("vmap: Expected at least one Tensor to vmap over")
-    if any(size != sizes[0] for size in sizes):
-        raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension")
-    return sizes[0], leaves, dims, spec
 
 
 def _stacked(results: list[Any], out_dims: Any, name: str, allow_none_pass_through: bool) -> Any:
@@ -111,7 +71,7 @@ def _vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, allow_n
 
     @functools.wraps(func)
     def wrapped(*args: Any) -> Any:
-        count, leaves, dims, spec = _batched_inputs(in_dims, args, func)
+        count, leaves, dims, spec = batched_inputs(in_dims, args, _get_name(func), from_behind=False)
         results = []
         for i in range(count):
             sample = [leaf if dim is None else leaf.select(dim, i) for leaf, dim in zip(leaves, dims, strict=True)]

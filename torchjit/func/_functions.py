@@ -11,7 +11,7 @@ from torchjit import _native
 from torchjit._dispatch_modes import mode_stack
 from torchjit._tensor import Tensor
 from torchjit.func._batching import VmapLevel
-from torchjit.func._levels import Level, as_given, map_values
+from torchjit.func._levels import Level, as_given
 from torchjit.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_map, tree_unflatten
 
 _MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
@@ -57,15 +57,7 @@ def check_function(cls: Any, separate: bool) -> None:
 
 def forward_outside(level: Any, cls: Any, args: tuple[Any, ...]) -> Any:
     """The result of a Function in a level of grad: the levels around it call the Function, too, each with a derivative of its own."""
-    given: dict[int, Any] = {}
-
-    def value(x: Any) -> Any:
-        if not level.has(x):
-            return x
-        given[id(x._value)] = x
-        return x._value
-
-    values = map_values(value, args)
+    values, given = level.values(args)
     with _outside(level):
         made = cls.apply(*values)
     return as_given(made, given, level.wrap)

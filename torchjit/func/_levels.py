@@ -256,8 +256,8 @@ class GradLevel(Level):
     def unwrap(self, x: Any) -> Any:
         return x._value if self.has(x) else x
 
-    def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        facts = facts_of(func)
+    def values(self, tree: Any) -> tuple[Any, dict[int, Any]]:
+        """Arguments with values in the place of tensors of the level, and which of these each value is of, by its id."""
         given: dict[int, Any] = {}
 
         def value(x: Any) -> Any:
@@ -266,6 +266,10 @@ class GradLevel(Level):
             given[id(x._value)] = x
             return x._value
 
+        return map_values(value, tree), given
+
+    def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        facts = facts_of(func)
         for x in facts.written(args, kwargs):
             if not self.has(x):
                 self.refuse(
@@ -273,7 +277,7 @@ class GradLevel(Level):
                     f"({facts.name}) that would mutate a captured Tensor. This is not "
                     "supported; please rewrite the function being transformed to explicitly accept the mutated Tensor(s) as inputs."
                 )
-        values, named = map_values(value, args), map_values(value, kwargs)
+        (values, named), given = self.values((args, kwargs))
         made = func(*values, **named)
         if not facts.writes:
             given.clear()

@@ -85,6 +85,16 @@ def _stacked(tensors: list[Any], leaf: bool) -> Any:
     return torch.stack(tensors).detach().requires_grad_(requires_grad)
 
 
+def check_alike(models: Sequence[Module], where: str) -> None:
+    """Raises RuntimeError where there are no models, or they are of several classes or modes."""
+    if not models:
+        raise RuntimeError(f"{where}: Expected at least one model, got 0.")
+    if len({m.training for m in models}) > 1:
+        raise RuntimeError(f"{where}: Expected all models to have the same training/eval mode.")
+    if any(type(m) is not type(models[0]) for m in models):
+        raise RuntimeError(f"{where}: Expected all models to be of the same class.")
+
+
 def stack_module_state(models: Sequence[Module] | Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """The parameters and the buffers of models of one class, each stacked under its name: what vmap calls functional_call with for all of them.
 
@@ -95,12 +105,7 @@ def stack_module_state(models: Sequence[Module] | Any) -> tuple[dict[str, Any], 
     torch.Size([2, 1, 2])
     """
     models = list(models)
-    if not models:
-        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
-    if not (all(m.training for m in models) or not any(m.training for m in models)):
-        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
-    if any(type(m) is not type(models[0]) for m in models):
-        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    check_alike(models, "stack_module_state")
     params = [dict(m.named_parameters()) for m in models]
     buffers = [dict(m.named_buffers()) for m in models]
     return (

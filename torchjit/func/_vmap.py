@@ -23,16 +23,17 @@ def check_randomness(randomness: Any) -> None:
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
 
 
-def batched_inputs(in_dims: Any, args: tuple[Any, ...], func: Any) -> tuple[int, list[Any], list[Any], TreeSpec]:
-    """How many samples there are, the leaves of the arguments, the dimension of the samples in each, and the structure."""
-    start = f"vmap({name_of(func)}, in_dims={in_dims}, ...)(<inputs>): "
+def batched_inputs(in_dims: Any, args: tuple[Any, ...], name: str, from_behind: bool = True) -> tuple[int, list[Any], list[Any], TreeSpec]:
+    """How many samples there are, the leaves of the arguments, the dimension of the samples in each, and the structure. name is the function's
+    in messages; from_behind: dimensions may be counted from the last one."""
+    start = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): "
     if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
             f"{start}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: {type(in_dims)}."
         )
     if not args:
         raise ValueError(
-            f"vmap({name_of(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs. "
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs. "
             "The latter is unsupported."
         )
     leaves, spec = tree_flatten(args)
@@ -53,10 +54,11 @@ def batched_inputs(in_dims: Any, args: tuple[Any, ...], func: Any) -> tuple[int,
             )
         if dim is None:
             continue
-        if not -leaf.dim() <= dim < leaf.dim():
+        if not (-leaf.dim() if from_behind else 0) <= dim < leaf.dim():
+            least = f"-{leaf.dim()}" if from_behind else "0"
             raise ValueError(
                 f"{start}Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {leaf.dim()} "
-                f"so expected in_dim to satisfy -{leaf.dim()} <= in_dim < {leaf.dim()}."
+                f"so expected in_dim to satisfy {least} <= in_dim < {leaf.dim()}."
             )
         dims[i] = dim % leaf.dim()
     sizes = [leaf.size(dim) for leaf, dim in zip(leaves, dims, strict=True) if dim is not None]
@@ -166,7 +168,7 @@ def vmap(
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        size, leaves, dims, spec = batched_inputs(in_dims, args, func)
+        size, leaves, dims, spec = batched_inputs(in_dims, args, name_of(func))
         if chunk_size is not None and size > chunk_size:
             return _in_chunks(func, chunk_size, size, randomness, leaves, dims, spec, out_dims, kwargs)
         return call_batched(func, size, randomness, leaves, dims, spec, out_dims, kwargs)

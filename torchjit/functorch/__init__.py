@@ -16,6 +16,7 @@ from torchjit.func import jacrev as jacrev
 from torchjit.func import jvp as jvp
 from torchjit.func import vjp as vjp
 from torchjit.func import vmap as vmap
+from torchjit.func._modules import check_alike
 from torchjit.nn.modules.module import Module
 
 
@@ -67,11 +68,6 @@ def combine_state_for_ensemble(models: Sequence[Module]) -> tuple[Callable[..., 
 
     Raises RuntimeError where there are no models, or they are of several classes or modes.
     """
-    if not models:
-        raise RuntimeError("combine_state_for_ensemble: Expected at least one model, got 0.")
-    if not (all(m.training for m in models) or not any(m.training for m in models)):
-        raise RuntimeError("combine_state_for_ensemble: Expected all models to have the same training/eval mode.")
-    if any(type(m) is not type(models[0]) for m in models):
-        raise RuntimeError("combine_state_for_ensemble: Expected all models to be of the same class.")
+    check_alike(models, "combine_state_for_ensemble")
     functions, params, buffers = zip(*(make_functional_with_buffers(m) for m in models))
     return functions[0], tuple(torch.stack(p) for p in zip(*params)), tuple(torch.stack(b) for b in zip(*buffers))

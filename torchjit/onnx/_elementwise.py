@@ -33,42 +33,45 @@ class Step(NamedTuple):
         return "aten::" + names.get(self.op, self.op)
 
 
-def _steps(text: str) -> tuple[list[Step], Step | None]:
-    """The steps of a kernel, and the one that stores its result."""
+class Form(NamedTuple):
+    """An elementwise operator as steps: reads are the inputs of the node that those of the kernel are, result stores the last value."""
+
+    steps: list[Step]
+    result: Step
+    reads: list[int]
+
+
+def form_of(node: Any, opset: int) -> Form | None:
+    """The steps of a node, None where it is no elementwise operator or a step has no form in ONNX."""
+    text, reads = _C._elementwise_kernel(node)
     steps = []
     for line in text.splitlines():
         name, _, dtype, _, op, *words = line.split()
         steps.append(Step(name, getattr(torch, dtype), op, words))
-    return steps[:-1], steps[-1] if steps else None
-
-
-def has_form(node: Any, opset: int) -> bool:
-    """Whether a node is an elementwise operator of whose steps each has a form in ONNX."""
-    steps, result = _steps(_C._elementwise_kernel(node)[0])
+    if not steps:
+        return None
+    result = steps.pop()
     types = {s.name: s.dtype for s in steps}
     for s in steps:
         parts_of_complex = s.op in ("real", "imag", "abs") and types[s.words[0]].is_complex
         if s.dtype.is_complex and s.op != "complex" or any(types[w].is_complex for w in s.words if w in types) and not parts_of_complex:
-            return False
+            return None
         if s.op not in _OTHERS and not parts_of_complex and _registry.find(s.operator, opset) is None:
-            return False
-    return result is not None and not result.dtype.is_complex
+            return None
+    return None if result.dtype.is_complex else Form(steps, result, reads)
 
 
-def export(g: Any, node: Any, inputs: list[Any]) -> Any:
-    """What a node becomes for which has_form is true. g is the context of the node; inputs are what its inputs have become."""
-    text, reads = _C._elementwise_kernel(node)
-    steps, result = _steps(text)
-    assert result is not None
+def export(g: Any, form: Form, inputs: list[Any]) -> Any:
+    """What a node of such a form becomes. g is the context of the node; inputs are what its inputs have become."""
     made: dict[str, Any] = {}
-    for s in steps:
+    for s in form.steps:
         if s.op == "load":
-            made[s.name] = _as(g, inputs[reads[int(s.words[0].removeprefix("in"))]], s.dtype)
+            made[s.name] = _as(g, inputs[form.reads[int(s.words[0].removeprefix("in"))]], s.dtype)
         elif s.op == "const":
             made[s.name] = g.constant(_number(s.words, s.dtype), s.dtype)
         else:
             made[s.name] = _value(g, s, [made[w] for w in s.words])
-    return _as(g, made[result.op], result.dtype)
+    return _as(g, made[form.result.op], form.result.dtype)
 
 
 def _value(g: Any, step: Step, args: list[Any]) -> Any:

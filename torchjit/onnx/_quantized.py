@@ -21,11 +21,7 @@ def is_quantized(value: Any) -> bool:
     kind = value.node().kind()
     if kind == "prim::ListConstruct":
         return any(is_quantized(v) for v in value.node().inputs())
-    return kind == "prim::TupleConstruct" and next(iter(value.node().inputs())).node().kind() in _INTEGERS
-
-
-# What gives the integers of a quantized tensor.
-_INTEGERS = ("onnx::QuantizeLinear", "onnx::Constant")
+    return kind == "prim::TupleConstruct" and value.node().hasAttribute("quantized")
 
 
 def dequantize_helper(g: Any, qtensor: Any, qdtype: Any = None) -> tuple[Any, Any, Any, Any]:
@@ -56,6 +52,7 @@ def packed(g: Any, integers: Any, scale: Any, zero_point: Any, axis: Any = None)
     """The quantized tensor with these integers."""
     parts = [integers, scale, zero_point] + ([] if axis is None else [axis])
     node = g.graph.insertNode(g.graph.create("prim::TupleConstruct", parts, 1))
+    node.i_("quantized", 1)
     node.output().setType(_C.TupleType([v.type() for v in parts]))
     return node.output()
 

@@ -104,8 +104,8 @@ class Translator:
         if domain == "aten" and GLOBALS.operator_export_type == OperatorExportTypes.ONNX_ATEN:
             return _as_aten(g, node, inputs)
         function = _registry.find(kind, self.opset)
-        if function is None and domain == "aten" and _elementwise.has_form(node, self.opset):
-            return _elementwise.export(g, node, inputs)
+        if function is None and domain == "aten" and (form := _elementwise.form_of(node, self.opset)) is not None:
+            return _elementwise.export(g, form, inputs)
         if function is None:
             if domain == "aten" and GLOBALS.operator_export_type == OperatorExportTypes.ONNX_ATEN_FALLBACK:
                 return _as_aten(g, node, inputs)

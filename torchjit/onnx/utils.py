@@ -405,7 +405,7 @@ def unconvertible_ops(
         if n.kind() != "prim::Constant"
         and not n.kind().startswith("onnx::")
         and _registry.find(n.kind(), opset) is None
-        and not _elementwise.has_form(n, opset)
+        and _elementwise.form_of(n, opset) is None
     ]
     return program.graph, missing
 

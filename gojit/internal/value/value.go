@@ -180,12 +180,15 @@ func OfFunction(f *Function) Value { return Value{unsafe.Pointer(f), uint64(Kind
 // OfCapsule returns an object that the program only passes on.
 func OfCapsule(c *Capsule) Value { return Value{unsafe.Pointer(c), uint64(KindCapsule)} }
 
+// tag is the kind of a scalar; for what v refers to it is no smaller than numScalarKinds.
+func (v Value) tag() uintptr { return uintptr(v.ref) - uintptr(unsafe.Pointer(&tags)) }
+
 // Kind returns what v is.
 func (v Value) Kind() Kind {
 	if v.ref == nil {
 		return KindNone
 	}
-	if tag := uintptr(v.ref) - uintptr(unsafe.Pointer(&tags)); tag < uintptr(numScalarKinds) {
+	if tag := v.tag(); tag < uintptr(numScalarKinds) {
 		if tag == uintptr(KindEmptyString) {
 			return KindString
 		}
@@ -199,7 +202,7 @@ func (v Value) IsNone() bool { return v.ref == nil }
 
 // IsTensor reports whether v is a tensor.
 func (v Value) IsTensor() bool {
-	return v.bits == uint64(KindTensor) && v.ref != nil && uintptr(v.ref)-uintptr(unsafe.Pointer(&tags)) >= uintptr(numScalarKinds)
+	return v.bits == uint64(KindTensor) && v.ref != nil && v.tag() >= uintptr(numScalarKinds)
 }
 
 // IsInt reports whether v is an integer.

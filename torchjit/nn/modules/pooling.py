@@ -223,7 +223,25 @@ class AvgPool3d(AvgPool2d):
         )
 
 
-class LPPool2d(Module):
+class _LPPoolNd(Module):
+    __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]  # type: list[str]
+    norm_type: float
+    ceil_mode: bool
+
+    def __init__(
+        self, norm_type: float, kernel_size: _size_any_t, stride: Optional[_size_any_t] = None, ceil_mode: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.norm_type = norm_type
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = ceil_mode
+
+    def extra_repr(self) -> str:
+        return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
+
+
+class LPPool2d(_LPPoolNd):
     """Power means over windows of planes.
 
     Takes bools, integers, floats and halves, of 3 or 4 dimensions. Gradients flow to the input. Raises IndexError or RuntimeError for other
@@ -234,27 +252,11 @@ class LPPool2d(Module):
     torch.Size([1, 3, 4, 4])
     """
 
-    __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]  # type: list[str]
-    norm_type: float
-    ceil_mode: bool
-
-    def __init__(
-        self, norm_type: float, kernel_size: _size_2_t, stride: Optional[_size_2_t] = None, ceil_mode: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.norm_type = norm_type
-        self.kernel_size = kernel_size
-        self.stride = stride
-        self.ceil_mode = ceil_mode
-
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
-    def extra_repr(self) -> str:
-        return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
 
-
-class LPPool3d(Module):
+class LPPool3d(_LPPoolNd):
     """Power means over windows of volumes.
 
     Takes bools, integers, floats and halves, of 4 or 5 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
@@ -265,24 +267,8 @@ class LPPool3d(Module):
     torch.Size([1, 3, 4, 4, 4])
     """
 
-    __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]  # type: list[str]
-    norm_type: float
-    ceil_mode: bool
-
-    def __init__(
-        self, norm_type: float, kernel_size: _size_3_t, stride: Optional[_size_3_t] = None, ceil_mode: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.norm_type = norm_type
-        self.kernel_size = kernel_size
-        self.stride = stride
-        self.ceil_mode = ceil_mode
-
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
-
-    def extra_repr(self) -> str:
-        return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
 
 
 class _AdaptiveMaxPoolNd(Module):
@@ -601,7 +587,7 @@ class FractionalMaxPool3d(Module):
             )
 
 
-class LPPool1d(Module):
+class LPPool1d(_LPPoolNd):
     """Power means over windows of lines.
 
     Takes bools, integers, floats and halves, of 2 or 3 dimensions. Gradients flow to the input. Raises RuntimeError for other numbers of
@@ -611,22 +597,6 @@ class LPPool1d(Module):
     >>> nn.LPPool1d(2, 2)(x)
     tensor([[[ 5., 10.]]])
     """
-
-    __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]  # type: list[str]
-    norm_type: float
-    ceil_mode: bool
-
-    def __init__(
-        self, norm_type: float, kernel_size: _size_1_t, stride: Optional[_size_1_t] = None, ceil_mode: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.norm_type = norm_type
-        self.kernel_size = kernel_size
-        self.stride = stride
-        self.ceil_mode = ceil_mode
-
-    def extra_repr(self) -> str:
-        return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)  # type: ignore[arg-type]

@@ -456,11 +456,7 @@ func interleaved(c define.Gradient) (shape []int, dim int) {
 	if c.Arg(2).IsNone() || len(shape) == 0 {
 		return []int{define.NumelOf(shape)}, 0
 	}
-	dim = int(c.Arg(2).Int())
-	if dim < 0 {
-		dim += len(shape)
-	}
-	return shape, dim
+	return shape, define.Wrap(int(c.Arg(2).Int()), len(shape))
 }
 
 // tileRepeats returns how often tile repeats each dimension of a tensor and those before it.
